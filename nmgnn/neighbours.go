@@ -5,14 +5,13 @@ import (
 	"slices"
 	"strconv"
 
-	"nodemask/nmgnn/internal/gomlx"
-
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
+	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
 )
 
@@ -362,4 +361,16 @@ func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 	n.ofNodes("h", h, 0)
 	return n.product.PairScores(h, a, b)
+}
+
+// Min returns the minimum of h_u over u ∈ N_v with δ(u) = 1, per column; 0 if there are none: h [nodes, width] →
+// [nodes, width].
+func (n Neighbours) Min(h, mask *Node) *Node { return Neg(n.Max(Neg(h), mask)) }
+
+// Std returns the standard deviation of h_u over u ∈ N_v, per column, as in PNA: √(max(mean h² − (mean h)², 0) + 10⁻⁵),
+// h [nodes, width] → [nodes, width]. Masked neighbours count as 0 in both means.
+func (n Neighbours) Std(h, mask *Node) *Node {
+	mean := n.Mean(h, mask)
+	variance := Sub(n.Mean(Square(h), mask), Square(mean))
+	return Sqrt(AddScalar(Max(variance, ZerosLike(variance)), 1e-5))
 }

@@ -1,6 +1,8 @@
 package plots
 
 import (
+	"encoding/csv"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -62,4 +64,73 @@ func isolated(table string) string {
 		}
 	}
 	return strings.Join(cells, "│")
+}
+
+var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+func (t Table) csv() string {
+	records := [][]string{t.Header}
+	for _, row := range t.Rows {
+		record := make([]string, len(row))
+		for i, c := range row {
+			record[i] = c.Text
+		}
+		records = append(records, record)
+	}
+	return writeCSV(records)
+}
+
+func writeCSV(records [][]string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	for _, record := range records {
+		clean := make([]string, len(record))
+		for i, s := range record {
+			clean[i] = newlines.Replace(s)
+		}
+		if len(clean) == 1 && clean[0] == "" {
+			w.Flush()
+			b.WriteString("\"\"\n") // readers skip an empty line
+			continue
+		}
+		_ = w.Write(clean)
+	}
+	w.Flush()
+	return b.String()
+}
+
+var markdownEscapes = strings.NewReplacer(append(escapes(`\`, "\\`*_{}[]<>|~$&"), "://", `\://`, "www.", `www\.`)...)
+
+func markdownParagraph(s string) string {
+	s = markdownEscapes.Replace(s)
+	rest := strings.TrimLeft(s, "0123456789")
+	digits := len(s) - len(rest)
+	marks := "#+-"
+	if digits > 0 {
+		marks = ".)"
+	}
+	if rest != "" && strings.Contains(marks, rest[:1]) {
+		return s[:digits] + `\` + rest
+	}
+	return s
+}
+
+func (t Table) markdown() string {
+	var b strings.Builder
+	line := func(fields []Field) {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(inMarkup(fields, markdownEscapes, "**", "**"), " | "))
+	}
+	if title := svg.Plain(t.Title); title != "" {
+		fmt.Fprintf(&b, "**%s**\n\n", markdownEscapes.Replace(title))
+	}
+	line(Fields(t.Header...))
+	labels, numbers := t.labels(), len(t.Header)-t.labels()
+	b.WriteString(strings.Repeat("| :--- ", labels) + strings.Repeat("| ---: ", numbers) + "|\n")
+	for _, row := range t.lines() {
+		line(row)
+	}
+	if caption := svg.Plain(t.Caption); caption != "" {
+		fmt.Fprintf(&b, "\n%s\n", markdownParagraph(caption))
+	}
+	return b.String()
 }

@@ -4,14 +4,20 @@ package explorer
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
+	"context"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"io"
+	"strings"
 
+	"nodemask/aggtree"
+	"nodemask/aggtree/draw"
 	"nodemask/csr"
 	"nodemask/internal/svg"
 )
@@ -147,4 +153,36 @@ func (p *piece) write(w *bufio.Writer) {
 		"style=\"max-width:100%%;height:auto;background:#fff\">\n", base64.StdEncoding.EncodeToString(p.image),
 		html.EscapeString(p.alt))
 	fmt.Fprintf(w, "<script type=\"application/json\">%s</script>\n<script>\n%s</script>\n</div>\n", p.data, bundle)
+}
+
+const fallbackLimit = 100_000
+
+func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, error) {
+	for {
+		tree, err := aggtree.Build(context.Background(), g, root, hops, aggtree.Options{Mask: mask, Limit: fallbackLimit})
+		var large *aggtree.TooLargeError
+		if !errors.As(err, &large) {
+			return tree, err
+		}
+		hops--
+	}
+}
+
+func (o Options) image(tree *aggtree.Tree) ([]byte, error) {
+	var b bytes.Buffer
+	err := draw.WriteSVG(&b, tree, draw.Options{
+		Names: o.Names, Colours: o.Colours, Classes: o.Classes, Ghosts: o.Mask != nil,
+		BaseGraph: true,
+	})
+	return b.Bytes(), err
+}
+
+func altText(tree *aggtree.Tree, names []string) string {
+	alt := fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops, svg.Name(tree.Base[0], names),
+		tree.NumNodes())
+	for depth := range tree.Hops + 1 {
+		first, end := tree.AtDepth(depth)
+		alt += fmt.Sprintf(", %d at depth %d", end-first, depth)
+	}
+	return strings.TrimSpace(svg.Plain(alt))
 }

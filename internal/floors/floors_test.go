@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/internal/checkout"
+	"nodemask/paper/record"
 )
 
 const (
@@ -237,5 +240,105 @@ func TestWhatComputesNothingNeedsNoGoMLX(t *testing.T) {
 	for _, folder := range []string{"csr", "plots", "stats", "datasets", "aggtree", "nmgnn/hyper", "paper/record",
 		"paper/report"} {
 		assert.Empty(t, reaches(folder), folder)
+	}
+}
+
+// linked adds the folders of the modules that packages link.
+func linked(t *testing.T, folders map[string]string, root string, environment []string, packages ...string) {
+	t.Helper()
+	list := exec.Command("go", append([]string{"list", "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"}, packages...)...)
+	list.Dir, list.Env, list.Stderr = root, append(os.Environ(), environment...), os.Stderr
+	output, err := list.Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(output)) {
+		if path, folder, found := strings.Cut(strings.TrimSpace(line), "\t"); found {
+			folders[path] = folder
+		}
+	}
+}
+
+func TestThirdPartiesAreListedWithTheirLicences(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	root, err := checkout.Root()
+	require.NoError(t, err)
+	folders := map[string]string{}
+	linked(t, folders, root, []string{"CGO_ENABLED=1"}, "./cmd/nodemask")
+	linked(t, folders, root, []string{"GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0"}, "./cmd/nodemask-wasm")
+	linked(t, folders, root, nil, "./nb", "./nb/incell")
+	page, err := os.ReadFile(filepath.Join(root, "THIRD_PARTY.md"))
+	require.NoError(t, err)
+	words := func(text []byte) string { return strings.Join(strings.Fields(string(text)), " ") }
+	table, texts, found := strings.Cut(string(page), "\n## The texts\n")
+	require.True(t, found)
+	texts = words([]byte(texts))
+	for path, folder := range folders {
+		assert.Contains(t, table, "| "+path, "linked, and not in THIRD_PARTY.md: 'make third-party' writes it")
+		files, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		for _, file := range files {
+			switch strings.ToUpper(strings.TrimSuffix(strings.TrimSuffix(file.Name(), ".txt"), ".md")) {
+			case "LICENSE", "LICENCE", "COPYING":
+				text, err := os.ReadFile(filepath.Join(folder, file.Name()))
+				require.NoError(t, err)
+				assert.True(t, strings.Contains(texts, words(text)),
+					"the licence of %s is not in THIRD_PARTY.md: 'make third-party' writes it", path)
+			}
+		}
+	}
+	for line := range strings.Lines(table) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " ")
+		if !strings.HasPrefix(line, "| ") || !strings.Contains(name, "/") {
+			continue
+		}
+		is := false
+		for path := range folders {
+			is = is || name == path || strings.HasPrefix(name, path+"/")
+		}
+		assert.True(t, is, "%s is in THIRD_PARTY.md, and not linked: 'make third-party' writes it", name)
+	}
+}
+
+func number(t *testing.T, version string) []int {
+	t.Helper()
+	var parts []int
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
+		require.NoError(t, err, "the version %q", version)
+		parts = append(parts, n)
+	}
+	require.Len(t, parts, 3, "the version %q", version)
+	return parts
+}
+
+func TestVersionsAgreeEverywhere(t *testing.T) {
+	root, err := checkout.Root()
+	require.NoError(t, err)
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		return string(text)
+	}
+	var listed []string
+	for _, found := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(read("CHANGELOG.md"), -1) {
+		listed = append(listed, found[1])
+	}
+	require.NotEmpty(t, listed)
+	for i, version := range listed[1:] {
+		require.Positive(t, slices.Compare(number(t, listed[i]), number(t, version)), "CHANGELOG.md has %s above %s",
+			listed[i], version)
+	}
+	require.True(t, strings.HasPrefix(record.Version(), "nodemask "+listed[0]+" ("),
+		"CHANGELOG.md begins with %s, and the program is %s", listed[0], record.Version())
+	require.Contains(t, read("CITATION.cff"), "\nversion: "+listed[0]+"\n")
+	// Versions are tags. A clone may lack tags or git; the current version has no tag yet.
+	tags, err := exec.Command("git", "-C", root, "tag", "--list", "v*").Output()
+	if err != nil {
+		t.Logf("tags are not checked: %v", err)
+	}
+	for tag := range strings.FieldsSeq(string(tags)) {
+		require.Contains(t, listed, strings.TrimPrefix(tag, "v"), "CHANGELOG.md lacks what the tag %s has", tag)
 	}
 }

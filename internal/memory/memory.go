@@ -108,3 +108,68 @@ func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	}
 	return 0, false
 }
+
+// Memory that a file may take, whatever its content claims: a base, and an amount per byte.
+const (
+	anyway  = 256 << 20
+	perByte = 64
+)
+
+// step is how many bytes are taken between two checks of free memory; Reserve stays free for everything else.
+const (
+	step    = 16 << 20
+	Reserve = 64 << 20
+)
+
+// Budget counts the memory that a file's content takes.
+type Budget struct{ size, taken, looked int64 }
+
+// NewBudget returns the budget of a file of size bytes.
+func NewBudget(size int64) Budget { return Budget{size: size} }
+
+// Take returns an error if the extra bytes exceed what a file of this size may need or this process may have.
+func (b *Budget) Take(bytes int64) error {
+	if most := anyway + perByte*b.size; bytes < 0 || bytes > most-b.taken {
+		return fmt.Errorf("its content takes more than %s of memory, too much for a file of %s: expected one that is not "+
+			"made to grow so", Text(most), Text(b.size))
+	}
+	b.taken += bytes
+	if b.taken-b.looked < step {
+		return nil
+	}
+	// A growing list briefly exists twice, and the graph itself comes later.
+	need := b.taken/2 + 2*(b.taken-b.looked) + Reserve
+	b.looked = b.taken
+	return Fits(need)
+}
+
+// Fits returns an error if this process may not have that many bytes.
+func Fits(bytes int64) error {
+	if left, ok := Get(); ok && bytes > left.Bytes {
+		return fmt.Errorf("this takes about %s of memory more, and %s has %s left: free some, or take a smaller graph",
+			Text(bytes), left.Of, Text(left.Bytes))
+	}
+	return nil
+}
+
+// Parse returns the bytes of a size such as 2GiB, 500MB, 2G or 1000000, at least one. 2G means the smaller 2GB, a safe
+// limit.
+func Parse(text string) (bytes int64, err error) {
+	units := []struct {
+		name string
+		size float64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+		{"TB", 1e12}, {"B", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"", 1}}
+	for _, u := range units {
+		number, ok := strings.CutSuffix(text, u.name)
+		if !ok {
+			continue
+		}
+		x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || !(x*u.size >= 1 && x*u.size < math.MaxInt64) {
+			break
+		}
+		return int64(x * u.size), nil
+	}
+	return 0, errors.New("expected a size such as 2GiB or 500MB")
+}

@@ -3,6 +3,7 @@ package wholefile
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -205,4 +207,88 @@ func cause(err error) error {
 		return link.Err
 	}
 	return err
+}
+
+// How long, and how often, to wait for others that save in a folder.
+const (
+	patience = time.Minute
+	often    = 20 * time.Millisecond
+)
+
+// Hold waits until no other process holds the folder of path, then holds it until release or the end of the process, so
+// that files that belong together come from one process. Without folder locks it returns at once. It returns an error
+// after a minute, or when ctx is done.
+func Hold(ctx context.Context, path string) (release func(), err error) {
+	folder := filepath.Dir(path)
+	held := flock.New(folder, flock.SetFlag(os.O_RDONLY))
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err = held.TryLockContext(limited, often)
+	switch {
+	case ctx.Err() != nil:
+		return nil, errors.Join(ctx.Err(), held.Close())
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, errors.Join(fmt.Errorf("another process has been saving in %s for %v: end it, or choose another folder",
+			folder, patience), held.Close())
+	}
+	return func() { _ = held.Close() }, nil // writes are synced already
+}
+
+// Open opens a regular file. Folders, pipes and devices are errors of type [*fs.PathError], without waiting.
+func Open(path string) (*os.File, error) {
+	if err := regular(path, func() (fs.FileInfo, error) { return os.Stat(path) }); err != nil {
+		return nil, err // checked before opening, which would wait for a pipe's writer
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(path, f.Stat); err != nil { // it may have changed
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func regular(path string, stat func() (fs.FileInfo, error)) error {
+	info, err := stat()
+	switch {
+	case err != nil:
+		return err
+	case info.Mode().IsRegular():
+		return nil
+	case info.IsDir():
+		err = errors.New("a folder: expected a file")
+	default:
+		err = errors.New("a pipe, socket or device: expected a regular file. Write what it gives into a file first")
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: err}
+}
+
+// Replaces returns the first file that writing path would replace, even through links, or "". Devices and pipes are
+// never replaced.
+func Replaces(path string, files ...string) string {
+	there, err := os.Stat(path)
+	if err != nil || !there.Mode().IsRegular() {
+		return ""
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil && os.SameFile(info, there) {
+			return file
+		}
+	}
+	return ""
+}
+
+// Same reports whether two outputs would be one file. If neither exists, names that differ only in case count as one,
+// as on some disks.
+func Same(a, b string) bool {
+	if Replaces(a, b) != "" {
+		return true
+	}
+	x, err := os.Stat(filepath.Dir(a))
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(filepath.Dir(b))
+	return err == nil && os.SameFile(x, y) && strings.EqualFold(filepath.Base(a), filepath.Base(b))
 }

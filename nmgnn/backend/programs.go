@@ -1,14 +1,22 @@
 package backend
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"nodemask/internal/checkout"
+	"nodemask/internal/wholefile"
 )
 
 // An absolute path, or "off".
@@ -77,4 +85,123 @@ func features() string {
 		}
 	}
 	return cmp.Or(strings.Join(kept, "\n"), first)
+}
+
+const (
+	// magic begins each file, before the SHA-256 of the rest.
+	magic      = "nodemask program 1\n"
+	ending     = ".program"
+	longest    = 64 << 20  // bytes of one program
+	defaultMax = 200 << 20 // bytes of a folder
+)
+
+// programFolder holds programs as files named by the SHA-256 of all they depend on. They are native code: only this
+// user may write there, and each file is checked before loading.
+type programFolder struct {
+	path string
+	max  int64 // bytes; above it, least recently used files are removed
+}
+
+// openProgramFolder opens the folder at an absolute path, or makes it with mode 0700. A link, or a folder that others
+// own or may write to, is an error.
+func openProgramFolder(path string) (*programFolder, error) {
+	if !filepath.IsAbs(path) {
+		return nil, fmt.Errorf("%s: expected an absolute path", path)
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := private(info); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &programFolder{path, defaultMax}, nil
+}
+
+func (f *programFolder) file(key string) string { return filepath.Join(f.path, key+ending) }
+
+// load returns a key's program and whether it exists undamaged, and removes damaged files.
+func (f *programFolder) load(key string) ([]byte, bool) {
+	path := f.file(key)
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > longest || private(info) != nil {
+		return nil, false
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, false
+	}
+	program, whole := unpack(content)
+	if !whole {
+		_ = os.Remove(path) // it will be recompiled
+		return nil, false
+	}
+	now := time.Now()
+	_ = os.Chtimes(path, now, now) // marks it as used
+	return program, true
+}
+
+func unpack(content []byte) (program []byte, whole bool) {
+	rest, ok := bytes.CutPrefix(content, []byte(magic))
+	if !ok || len(rest) < sha256.Size {
+		return nil, false
+	}
+	sum := sha256.Sum256(rest[sha256.Size:])
+	return rest[sha256.Size:], bytes.Equal(sum[:], rest[:sha256.Size])
+}
+
+// save keeps a program, and removes the least recently used ones from a full folder.
+func (f *programFolder) save(key string, program []byte) error {
+	if len(program)+len(magic)+sha256.Size > longest {
+		return fmt.Errorf("a program of %d bytes: at most %d are kept", len(program), longest)
+	}
+	sum := sha256.Sum256(program)
+	err := wholefile.Write(f.file(key), 0o600, func(w io.Writer) error {
+		var errs []error
+		for _, part := range [][]byte{[]byte(magic), sum[:], program} {
+			_, err := w.Write(part)
+			errs = append(errs, err)
+		}
+		return errors.Join(errs...)
+	})
+	if err != nil {
+		return err
+	}
+	return f.prune()
+}
+
+func (f *programFolder) prune() error {
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return err
+	}
+	var kept []fs.FileInfo
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && filepath.Ext(entry.Name()) == ending && info.Mode().IsRegular() {
+			kept = append(kept, info)
+		}
+	}
+	slices.SortFunc(kept, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	var total int64
+	for _, info := range kept {
+		if total += info.Size(); total > f.max {
+			if err := os.Remove(filepath.Join(f.path, info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// programKey returns the SHA-256 of all parts, each preceded by its length.
+func programKey(parts ...[]byte) string {
+	h := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d\n", len(part))
+		h.Write(part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

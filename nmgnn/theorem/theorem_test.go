@@ -18,6 +18,7 @@ import (
 	"nodemask/aggtree"
 	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/internal/memory"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
@@ -189,4 +190,17 @@ func TestANaNIsADifferenceWhereverItStands(t *testing.T) {
 	require.True(t, math.IsNaN(float64(check.OnGraph[0])))
 	require.Equal(t, float32(1), check.OnGraph[1])
 	assert.False(t, check.Holds())
+}
+
+func TestATheoremThatDoesNotFitIntoMemoryIsNotChecked(t *testing.T) {
+	var edges []csr.Edge
+	for v := range int32(1000) {
+		edges = append(edges, csr.Edge{Node: 0, Neighbour: v + 1})
+	}
+	star, _, err := csr.FromEdges(1001, edges, csr.Options{})
+	require.NoError(t, err)
+	g := &datasets.Graph{Edges: star, Features: randomFeatures(1001, 16, 1)}
+	require.NoError(t, checkFits(t.Context(), g, 1, 2, memory.Left{Bytes: 1e9, Of: "this machine"}))
+	require.ErrorContains(t, checkFits(t.Context(), g, 0, 5, memory.Left{Bytes: 1e9, Of: "this machine"}),
+		"and a tree of 1002002001, and this machine leaves 1.0 GB: ask for fewer hops")
 }

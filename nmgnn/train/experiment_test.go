@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"nodemask/csr"
 	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
 )
@@ -105,4 +107,56 @@ func TestOnlyTheBestResultKeepsWhatIsSaved(t *testing.T) {
 			require.Equal(t, all[best].Weights, kept[best].Weights)
 		}
 	}
+}
+
+func TestTrialsWalkThroughTheSplitsOfAGraph(t *testing.T) {
+	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 200})
+	require.NoError(t, err)
+	for first := range int32(3) {
+		g.OwnSplits = append(g.OwnSplits, &datasets.Split{Train: []int32{first}})
+	}
+	g.OwnSplit = g.OwnSplits[0]
+	x := Experiment{Graph: g, OwnSplit: true, SplitSeed: 1}
+	var train []int32
+	for seed := range uint64(4) {
+		split, err := x.Split(seed + 1)
+		require.NoError(t, err)
+		train = append(train, split.Train...)
+	}
+	require.Equal(t, []int32{1, 2, 0, 1}, train)
+	require.True(t, x.Splits())
+	g.OwnSplits = g.OwnSplits[:1]
+	require.False(t, x.Splits())
+}
+
+// TestDirectedGraphsTrain: each of 60 nodes receives from one node, whose feature is the receiver's class. Reverse
+// edges carry no information.
+func TestDirectedGraphsTrain(t *testing.T) {
+	const n = 60
+	gnntest.ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
+		for _, heard := range []bool{true, false} {
+			g := &datasets.Graph{Name: "one way", OneWay: true, Classes: []string{"0", "1"}, Labels: make([]int32, 2*n),
+				Features: datasets.Features{Rows: 2 * n, Width: 1, Dense: make([]float32, 2*n)}}
+			var edges []csr.Edge
+			for v := range int32(n) {
+				class := v * v / 7 % 2
+				g.Labels[v], g.Labels[n+v], g.Features.Dense[n+v] = class, datasets.Unlabelled, float32(2*class-1)
+				e := csr.Edge{Node: v, Neighbour: n + v}
+				if !heard {
+					e = csr.Edge{Node: n + v, Neighbour: v}
+				}
+				edges = append(edges, e)
+			}
+			var err error
+			g.Edges, _, err = csr.FromEdges(2*n, edges, csr.Options{Directed: true})
+			require.NoError(t, err)
+			p, err := hyper.For("gin")
+			require.NoError(t, err)
+			p.Layers, p.Dropout, p.MaxEpochs, p.NormalizeFeatures = 1, 0, 100, false
+			x := Experiment{Graph: g, Parameters: p, Setting: datasets.Transductive, TrainPercent: 50, SplitSeed: 1}
+			results, err := x.Run(t.Context(), b, hyper.Seeds(1, 1), RunOptions{})
+			require.NoError(t, err)
+			require.Equal(t, heard, results[0].Test.Accuracy == 1, "%v", results[0].Test.Accuracy)
+		}
+	})
 }

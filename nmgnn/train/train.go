@@ -1,3 +1,4 @@
+// Package train runs trials with early stopping, and experiments of many trials.
 package train
 
 import (
@@ -7,6 +8,9 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
 	"nodemask/internal/ended"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
@@ -14,9 +18,6 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/learn"
 	"nodemask/stats"
-
-	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/gomlx/gomlx/ml/model"
 )
 
 // ending is a stopping rule on a view.
@@ -293,4 +294,93 @@ func (o options) fault(history []Epoch, best int) error {
 		return fmt.Errorf("epoch %d, the best one: the validation loss is NaN: %s", best, remedy)
 	}
 	return nil
+}
+
+// earlyStopping stops after Patience epochs without a new best score.
+type earlyStopping struct {
+	On       hyper.StopOn // "": hyper.StopOnLoss
+	Patience int
+
+	loss, score  float64 // best so far; score is the monitored one, negated if higher is better
+	best, seen   int     // epochs, from 1: the best (0: none yet), and the last
+	waitingSince int     // start of patience
+}
+
+// observe reports whether the next epoch is the best so far. NaN never is.
+func (e *earlyStopping) observe(scores Epoch) (best bool) {
+	if e.seen == 0 {
+		e.loss, e.score = math.Inf(1), math.Inf(1)
+	}
+	e.seen++
+	if e.On == hyper.StopOnEither {
+		return e.observeEither(scores)
+	}
+	score := scores.ValidationLoss
+	switch e.On {
+	case hyper.StopOnF1:
+		score = -scores.ValidationF1
+	case hyper.StopOnAccuracy:
+		score = -scores.ValidationAccuracy
+	}
+	if score < e.score {
+		e.score, e.best, e.waitingSince = score, e.seen, e.seen
+		return true
+	}
+	return false
+}
+
+// observeEither is the rule of GAT's published code: ties count, as better accuracies are rare.
+func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
+	lower, better := scores.ValidationLoss <= e.loss, -scores.ValidationAccuracy <= e.score
+	if lower {
+		e.loss = scores.ValidationLoss
+	}
+	if better {
+		e.score = -scores.ValidationAccuracy
+	}
+	if lower || better {
+		e.waitingSince = e.seen
+	}
+	if lower && better {
+		e.best = e.seen
+		return true
+	}
+	return false
+}
+
+func (e *earlyStopping) over() bool { return e.seen-e.waitingSince >= e.Patience }
+
+// timeEpochs returns the wall time of each epoch, from drawing the mask until the loss is known, for benchmarks. It
+// continues from the current weights (seed 1 in a new trainer), and neither stops early nor keeps weights.
+func (t *trainer) timeEpochs(ctx context.Context, epochs int, validate bool) (laps []time.Duration, err error) {
+	defer gomlx.Guard(&err, "training")
+	if t.timing == nil {
+		if err := t.start.Reset(t.store, t.options.LearningRate, 1); err != nil {
+			return nil, err
+		}
+		t.timing, t.trained = learn.NewDraws(1, t.trainNodes()), true
+	}
+	program := t.epoch
+	if !validate {
+		if t.trainOnly == nil {
+			if t.trainOnly, err = t.compileStep(false); err != nil {
+				return nil, err
+			}
+		}
+		program = t.trainOnly
+	}
+	for range epochs {
+		if err := ended.Err(ctx); err != nil {
+			return laps, err
+		}
+		begin := time.Now()
+		outputs, err := t.step(program, t.timing)
+		if err != nil {
+			return laps, err
+		}
+		tensors.ToScalar[float32](outputs[0])
+		laps = append(laps, time.Since(begin))
+		gomlx.Finalize(outputs)
+	}
+	return laps, nil
 }
