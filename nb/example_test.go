@@ -75,7 +75,6 @@ func ExampleDescribe() {
 	// │ 1 neighbour    │      12.5 │
 	// │ 2–3 neighbours │      75.0 │
 	// ╰────────────────┴───────────╯
-	//
 	// The largest class has 50.0 % of the labelled nodes
 	// ╭─────┬────────────────────╮
 	// │     │ labelled nodes (%) │
@@ -83,7 +82,6 @@ func ExampleDescribe() {
 	// │ ant │               50.0 │
 	// │ cat │               50.0 │
 	// ╰─────┴────────────────────╯
-	//
 	// 0 % of the edges join two of one class
 	// ╭─────┬──────────────────────────────────┬───────────╮
 	// │     │ neighbours of the same class (%) │ by chance │
