@@ -299,25 +299,6 @@ func TestHostileNamesClassesAndTitlesStayTextInTheData(t *testing.T) {
 	assert.Contains(t, page.String(), "<title>&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;</title>")
 }
 
-func TestThePapersGraphIsEmbeddedInAFewBytes(t *testing.T) {
-	g, names := draw.PaperGraph()
-	data, err := json.Marshal(whole(t, g, 0, 2,
-		Options{Names: names, Mask: []bool{false, false, false, true, false, false}, KeepRate: 0.5, Seed: 7}))
-	require.NoError(t, err)
-	// Each row is its number of neighbours plus one, the first neighbour, and distances: 3 1 2 for a, whose are b and d.
-	assert.Equal(t, `{"graph":{"nodes":6,"entries":12,"rows":"AwECBAACAwIBAwAEAwMCAwED"},"allNodes":6,"complete":6,`+
-		`"root":0,"hops":2,"mostHops":5,"keepRate":0.5,"seed":"7","names":["a","b","c","d","e","f"],"mask":[3]}`, string(data))
-}
-
-func TestAnEpochMasksNothingUnlessAKeepRateIsGiven(t *testing.T) {
-	g, _ := draw.PaperGraph()
-	d := whole(t, g, 0, 2, Options{})
-	assert.Equal(t, 1.0, d.KeepRate)
-	var masked int
-	script(t, d, `s.setEpoch(3); return s.masked`, &masked)
-	assert.Zero(t, masked)
-}
-
 func TestATreeTooLargeToBuildIsWrittenAllTheSame(t *testing.T) {
 	complete := testgraph.Complete(t, 60)
 	assert.Contains(t, writeHTML(t, complete, 0, 9, Options{}), `alt="The 2-aggregation tree of node 0: 3541 nodes, `+
