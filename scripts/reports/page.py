@@ -101,6 +101,12 @@ class Renderer(mistune.HTMLRenderer):
     def link(self, text, url, title=None):
         return super().link(text, self.page.link(url), title)
 
+    def codespan(self, text):
+        # A clone has the playground only after 'make', so texts name its file.
+        shown, play = super().codespan(text), "playground.html"
+        there = text == f"reports/{play}" and (self.page.folder / play).is_file()
+        return f'<a href="{play}">{shown}</a>' if there else shown
+
     def image(self, text, url, title=None):
         # Wider than text, so that letters in it can be read; on a phone it scrolls.
         picture = sized(f'<img src="{self.page.picture(url)}" alt="{html.escape(text)}">')

@@ -250,7 +250,7 @@ class Pages(Folder):
 
 
 class Sidebar(Folder):
-    def faults(self, readme="# P\n\n[door](docs/COMMANDS.md#all-of-it), [code](x.go)\n"):
+    def faults(self, readme="# P\n\n[door](docs/COMMANDS.md#all-of-it), [code](x.go), `reports/playground.html`\n"):
         """The faults of a site of a notebook, documents and a Go package."""
         project = self.folder / "project"
         (project / "docs").mkdir(parents=True, exist_ok=True)
@@ -281,6 +281,7 @@ class Sidebar(Folder):
         self.assertIn('<a href="docs-COMMANDS.html#all-of-it">', readme)
         self.assertIn('<a href="../x.go">', readme)
         self.assertIn('<a href="0.html">play', commands)
+        self.assertIn('<a href="playground.html"><code>reports/playground.html</code></a>', readme)
         self.assertIn('<a href="docs-COMMANDS.html">c', (self.out / "0.html").read_text(encoding="utf-8"))
 
     def test_each_document_has_its_place(self):
