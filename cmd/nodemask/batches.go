@@ -50,12 +50,6 @@ func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err err
 		return nil
 	case b.clusters < 0 || c.Flags().Changed("batches") && b.clusters == 0:
 		return misusef("--batches %d: expected 1 or more", b.clusters)
-	case (f.cacheInference || f.saveCache != "") && b.memory != "":
-		return misusef("--memory with --cache-inference or --save-cache: what caching takes is not estimated: expected " +
-			"--batches")
-	case p.Regulariser == hyper.DropEdgeRegulariser && b.clusters != 1:
-		return misusef("--regulariser dropedge in batches: it drops both directions of an edge alike, and the ends of an " +
-			"edge may be in two batches: expected another regulariser, or one cluster")
 	case p.Regulariser == hyper.DropGNNRegulariser:
 		return misusef("--regulariser dropgnn in batches: it masks nodes in testing too, which batches do not: expected " +
 			"another regulariser")

@@ -73,8 +73,6 @@ func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {
 		"--memory -1GB: expected a size such as 2GiB":      {"--memory", "-1GB"},
 		"--checkpoint: expected --batches or --memory too": {"--checkpoint", dir},
 		"--jobs 2: trials in batches run one after":        {"--batches", "2", "--jobs", "2"},
-		"--memory with --cache-inference or --save-cache":  {"--memory", "1G", "--cache-inference"},
-		"expected another regulariser, or one cluster":     {"--batches", "2", "--regulariser", "dropedge:0.5"},
 	})
 }
 

@@ -25,8 +25,8 @@ func newDataCommand() *cobra.Command {
 	var f dataFlags
 	data := &cobra.Command{
 		Use:   "data",
-		Short: "List, describe, fetch and verify data sets",
-		Long: `List, describe, fetch and verify data sets.
+		Short: "List, describe and fetch data sets",
+		Long: `List, describe and fetch data sets.
 
 NAME is one of those that 'nodemask data list' shows, or the path of a graph of your own:
 
@@ -43,7 +43,7 @@ of edges, is said. Files are regular files, no pipes, and what one takes in memo
 64 times its bytes. Data sets are looked for in --data-dir, or without it in $NODEMASK_DATA and in the user's cache;
 Cora and PubMed are part of the program, and are read from files only where --data-dir names their folder.`,
 		RunE: func(*cobra.Command, []string) error {
-			return misusef("data: expected list, describe, fetch or verify; see 'nodemask data --help'")
+			return misusef("data: expected list, describe or fetch; see 'nodemask data --help'")
 		},
 	}
 	data.PersistentFlags().StringVar(&f.dir, "data-dir", "", "folder of data sets (default $NODEMASK_DATA, then the "+
@@ -66,8 +66,6 @@ Cora and PubMed are part of the program, and are read from files only where --da
 	fetch := add("fetch NAME", "Download a data set, or continue a download, and check its SHA-256", cobra.ExactArgs(1),
 		func(c *cobra.Command, name string) error { return f.fetch(c, name, o) })
 	fetch.Flags().StringVar(&o.Mirror, "mirror", "", "https:// folder to fetch the same files from")
-	add("verify NAME", "Check a data set's files against their checksums, and its counts against what is known",
-		cobra.ExactArgs(1), f.verify)
 	return data
 }
 
@@ -261,46 +259,6 @@ func stateOf(c datasets.FileCheck) string {
 		return "no checksum known"
 	}
 	return "ok (" + c.Origin + ")"
-}
-
-func (f *dataFlags) verify(c *cobra.Command, name string) error {
-	w := c.OutOrStdout()
-	if err := checkDataDir(name, f.dir); err != nil {
-		return err
-	}
-	at, err := datasets.Locate(name, openOptions(f.dir))
-	if err != nil {
-		return err
-	}
-	checks, err := at.Verify(c.Context())
-	if err != nil {
-		return err
-	}
-	bad := 0
-	for _, check := range checks {
-		if err := say(w, "%s: %s", check.Path, stateOf(check)); err != nil {
-			return err
-		}
-		if check.Bad() {
-			bad++
-		}
-	}
-	if bad > 0 {
-		return fmt.Errorf("%s: %d of %d files are missing or damaged: run 'nodemask data fetch %s'",
-			name, bad, len(checks), name)
-	}
-	g, err := datasets.Open(c.Context(), name, openOptions(f.dir))
-	if err != nil {
-		return err
-	}
-	edges := "" // with what was dropped, in describe's words
-	for _, fact := range datasets.Describe(g).Facts() {
-		if fact[0] == "edges" {
-			edges = strings.Replace(fact[1], " (", " edges (", 1)
-		}
-	}
-	return say(w, "%s (%s): %d nodes, %s, %d features, %d classes: sound", g.Name, g.Source, g.NumNodes(), edges,
-		g.Features.Width, g.NumClasses())
 }
 
 func span(from, to int) string {

@@ -30,16 +30,6 @@ func TestDataListNamesEveryDataSetAndWhereItLives(t *testing.T) {
 	assert.EqualValues(t, 5278, all[0]["edges"])
 }
 
-func TestDataVerifyFindsADamagedFile(t *testing.T) {
-	dir := t.TempDir()
-	put(t, dir, "ind.cora.x", "damaged")
-	code, out, stderr := nodemask(t, "data", "verify", "cora", "--data-dir", dir)
-	assert.Equal(t, 1, code)
-	assert.Contains(t, out, "ind.cora.x: DIFFERS from 23cfa55d91c6")
-	assert.Contains(t, out, "ind.cora.y: cannot be read")
-	assert.Equal(t, "nodemask: cora: 8 of 8 files are missing or damaged: run 'nodemask data fetch cora'\n", stderr)
-}
-
 func TestDataExitsTwoForMisuseOneForFailure(t *testing.T) {
 	broken := ownGraph(t)
 	put(t, broken, "edges.csv", "source,target\nann,dan\n")
@@ -48,12 +38,11 @@ func TestDataExitsTwoForMisuseOneForFailure(t *testing.T) {
 		args string
 		says string
 	}{
-		{2, "data", "expected list, describe, fetch or verify"},
+		{2, "data", "expected list, describe or fetch"},
 		{2, "data nonsense", "nonsense"},
 		{2, "data info", "expected 'nodemask data describe NAME [flags]', found 'nodemask data describe'"},
 		{2, "data info coro", "no such data set"},
 		{2, "data info cora:x=1", "takes no parameters"},
-		{2, "data verify coro", "no such data set"},
 		{2, "data fetch coro", "no such data set"},
 		{2, "data fetch sbm", "nothing to fetch"},
 		{2, "data list extra", "data list"},
@@ -124,15 +113,15 @@ func TestTrainTakesTheSplitThatTheDataComeWith(t *testing.T) {
 		"leave out --train, --split-seed, and validation and resplit of --set": {"--data", file, "--split", "own", "--set",
 			"resplit=true"},
 
-		"--split own: cora has no train, validation and test nodes of its own": {"--data", "cora", "--split", "own"},
-		`"half": expected "stratified" or "own"`:                               {"--split", "half"},
+		`graph "cora" has no train, validation and test nodes of its own`: {"--data", "cora", "--split", "own"},
+		`"half": expected "stratified" or "own"`:                          {"--split", "half"},
 	})
 }
 
 func TestAFolderThatDoesNotHaveTheDataSetIsNotReplacedByAnother(t *testing.T) {
 	empty := t.TempDir()
 	for _, dir := range []string{empty, filepath.Join(empty, "nowhere")} {
-		for _, command := range [][]string{{"train"}, {"tree", "--root", "1"}, {"advise"}, {"data", "describe"}, {"data", "verify"}} {
+		for _, command := range [][]string{{"train"}, {"tree", "--root", "1"}, {"advise"}, {"data", "describe"}} {
 			named := []string{"cora"}
 			if command[0] != "data" {
 				named = []string{"--data", "cora"}

@@ -121,7 +121,6 @@ func TestNoCommandWaitsForAPipeOrReadsADevice(t *testing.T) {
 			{"predict", "--model", model, "--cache", odd, "--backend", "go", "--nodes", nodes, "--edges", edges},
 			{"predict", "--all", "--model", odd, "--data", g}, {"export", odd, "-o", filepath.Join(dir, "o")},
 			{"tree", "--data", odd, "--root", "a"}, {"reproduce", "again", odd}, {"data", "describe", odd},
-			{"data", "verify", odd},
 			{"page", "--data", odd, "-o", filepath.Join(dir, "page.html")}, {"explain", "--model", odd, "--node", "1"},
 		} {
 			code, out, diagnostics := nodemask(t, arguments...)

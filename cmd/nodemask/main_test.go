@@ -28,7 +28,7 @@ func TestNoCommandSucceedsWhoseOutputCannotBeWritten(t *testing.T) {
 		{"reproduce", "export", "--results", folder}, {"reproduce", "merge", folder, "--results", t.TempDir()},
 		{"report", "--format", "text", "--results", folder}, {"reproduce", "--list"},
 		{"report", "depth", "--results", "../../results"}, {"reproduce", "status", "depth", "--results", t.TempDir()},
-		{"data", "list"}, {"data", "info", graph}, {"data", "describe", graph}, {"data", "verify", graph},
+		{"data", "list"}, {"data", "info", graph}, {"data", "describe", graph},
 		{"tree", "--data", graph, "--root", "0"}, {"tree", "--data", graph, "--root", "0", "--count"}, {"tree", "--data",
 			graph, "--root", "0", "--format", "svg"},
 		quickTrain(graph), quickTrain(graph, "--json"),

@@ -191,19 +191,15 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 			strings.Join(models, " or "))
 	}
 	switch {
-	case f.given("arrivals") && cell.Setting == datasets.Transductive && cell.Arrivals != datasets.AllEdges:
-		return misusef("--arrivals %s: nodes arrive in the inductive setting only", cell.Arrivals)
-	case f.cacheInference && cell.Setting != datasets.Inductive:
-		return misusef("--cache-inference: nodes arrive in the inductive setting only")
 	case f.saveCache != "" && (f.saveModel == "" || cell.Setting != datasets.Inductive):
 		return misusef("--save-cache: expected --save-model too, and the inductive setting")
 	case f.saveModel != "" && len(arms) > 1:
 		return misusef("--save-model: --preset %s trains without node masking and with it: expected --keep-rate too", f.preset)
-	case cell.Parameters.CheckOneRun() != nil && (f.saveModel != "" || f.cacheInference):
-		return misusef("--regulariser %s: %w, or neither --save-model nor --cache-inference", cell.Parameters.Regulariser,
-			cell.Parameters.CheckOneRun())
 	case f.trainPercent < 1 || f.trainPercent > 99:
 		return misusef("--train %d: expected 1 to 99 percent of the nodes", f.trainPercent)
+	case cell.Parameters.CheckOneRun() != nil && f.saveModel != "":
+		return misusef("--regulariser %s: %w, or no --save-model", cell.Parameters.Regulariser,
+			cell.Parameters.CheckOneRun())
 	case cell.OwnSplit && (changed("train") || changed("split-seed") || f.given("validation") || cell.Resplit):
 		return misusef("--split own: the data say which nodes are which: leave out --train, --split-seed, and validation and " +
 			"resplit of --set")
@@ -255,12 +251,13 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err := f.checkText(graph); err != nil {
 		return err
 	}
-	if arms[0].OwnSplit {
-		if graph.OwnSplit == nil {
-			return misusef("--split own: %s has no train, validation and test nodes of its own; see 'nodemask data describe'",
-				f.data)
-		}
-		for i := range arms {
+	x := measure.Experiment(arms[0].Cell, graph)
+	x.CacheInference = f.cacheInference
+	if err := x.Check(); err != nil {
+		return misuse{err}
+	}
+	for i := range arms {
+		if arms[i].OwnSplit {
 			arms[i].TrainPercent = graph.OwnSplit.TrainPercent
 		}
 	}

@@ -159,7 +159,7 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 			"99999999999999999999"},
 		`--set: resplit: "maybe": expected true or false`:                    {"--set", "resplit=maybe"},
 		`--regulariser: "dropp": expected one of dropedge, dropout, dropgnn`: {"--regulariser", "dropp"},
-		"--regulariser dropgnn: what is saved or cached": {"--regulariser", "dropgnn", "--cache-inference", "--setting",
+		"what is saved or cached": {"--regulariser", "dropgnn", "--cache-inference", "--setting",
 			"inductive"},
 		"--regulariser dropgnn in batches: it masks nodes in testing too": {"--regulariser", "dropgnn", "--batches", "2"},
 		"--regulariser dropout:0.7 and --dropout 0.2: both set the rate of dropout: leave out --dropout": {"--regulariser",

@@ -68,6 +68,9 @@ columns in a pipe; a file of --output has whole lines.`,
 	addOutput(flags, &f.output, "", "file to write (default: the terminal)")
 	flags.BoolVar(&f.check, "check", false, "verify the definition, both lemmas and theorem 1 instead of drawing")
 	flags.BoolVar(&f.count, "count", false, "print the nodes at each depth, without building the tree")
+	c.MarkFlagsMutuallyExclusive("mask", "keep-rate")
+	c.MarkFlagsMutuallyExclusive("cached", "count")
+	c.MarkFlagsMutuallyExclusive("check", "count", "format") // the first two write text only
 	flags.IntVar(&f.limit, "limit", 0, fmt.Sprintf("largest tree to build (default %d)", aggtree.DefaultLimit))
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := f.takeEnding(flags.Changed); err != nil {
@@ -130,20 +133,12 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--root is missing: expected a node")
 	case f.hops < 0 || f.hops > aggtree.MaxHops:
 		return misusef("--hops %d: expected 0 to %d", f.hops, aggtree.MaxHops)
-	case changed("mask") && changed("keep-rate"):
-		return misusef("--mask and --keep-rate: expected one of them")
 	case changed("seed") && !changed("keep-rate") && !f.check:
 		return misusef("--seed: it is that of --keep-rate and --check, and both are missing")
-	case f.cached && f.count:
-		return misusef("--cached and --count: expected one of them")
 	case f.train < 1 || f.train > 99:
 		return misusef("--train %d: expected a percentage from 1 to 99", f.train)
 	case changed("train") && !f.cached:
 		return misusef("--train: it is for --cached, which is missing")
-	case f.check && f.count:
-		return misusef("--check and --count: expected one of them")
-	case (f.check || f.count) && changed("format"):
-		return misusef("--format: --check and --count write text only")
 	case f.limit < 0:
 		return misusef("--limit %d: expected a number of tree nodes, or 0 for %d", f.limit, aggtree.DefaultLimit)
 	case changed("output") && f.output == "":

@@ -113,7 +113,7 @@ func TestTreeExitsTwoForMisuseOneForFailure(t *testing.T) {
 		{[]string{"--data", "nowhere", "--root", "1"}, 2, "nowhere"},
 		{[]string{"--data", "cora", "--root", "1", "--hops", "-1"}, 2, "--hops -1"},
 		{[]string{"--data", "cora", "--root", "1", "--format", "png"}, 2, "--format png"},
-		{[]string{"--data", "cora", "--root", "1", "--mask", "3", "--keep-rate", "0.5"}, 2, "--mask and --keep-rate"},
+		{[]string{"--data", "cora", "--root", "1", "--mask", "3", "--keep-rate", "0.5"}, 2, "--keep-rate and --mask: expected one of them"},
 		{[]string{"--data", "cora", "--root", "1", "--keep-rate", "0"}, 2,
 			"--keep-rate: keep rate 0: expected a probability"},
 		{[]string{"--data", "cora", "--root", "1", "--seed", "2"}, 2, "--seed"},
