@@ -2,10 +2,7 @@ package datasets
 
 import (
 	"crypto/sha256"
-	"fmt"
-	"hash/fnv"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -66,59 +63,6 @@ func TestEmbeddedPubMedEqualsPlanetoidsBitForBit(t *testing.T) {
 	require.NoError(t, err)
 	want.Source = got.Source
 	assert.True(t, reflect.DeepEqual(want, got))
-}
-
-func TestEmbeddedCoraIsPlanetoidsInAnotherOrder(t *testing.T) {
-	planetoid := openPlanetoid(t, "cora")
-	linqs, err := Cora()
-	require.NoError(t, err)
-	ours, theirs := signatures(planetoid), signatures(linqs)
-	place := map[uint64][]int32{}
-	for v, s := range theirs {
-		place[s] = append(place[s], int32(v))
-	}
-	match := make([]int32, len(ours))
-	for v, s := range ours {
-		require.NotEmpty(t, place[s], "node %d has no counterpart", v)
-		match[v], place[s] = place[s][0], place[s][1:]
-	}
-	for v, u := range match {
-		require.Equal(t, linqs.Classes[linqs.Labels[u]], planetoid.Classes[planetoid.Labels[v]])
-		var neighbours []int32
-		for _, w := range planetoid.Edges.Neighbours(int32(v)) {
-			neighbours = append(neighbours, match[w])
-		}
-		slices.Sort(neighbours)
-		require.Equal(t, linqs.Edges.Neighbours(u), neighbours, "node %d", v)
-	}
-}
-
-// signatures identifies nodes by features up to three edges away, without labels: so matching nodes shows how classes
-// correspond.
-func signatures(g *Graph) []uint64 {
-	now := make([]uint64, g.NumNodes())
-	for v := range now {
-		h := fnv.New64a()
-		for i := g.Features.Offsets[v]; i < g.Features.Offsets[v+1]; i++ {
-			fmt.Fprint(h, g.Features.Columns[i], g.Features.Values[i], ";")
-		}
-		now[v] = h.Sum64()
-	}
-	for range 3 {
-		next := make([]uint64, len(now))
-		for v := range now {
-			var near []uint64
-			for _, u := range g.Edges.Neighbours(int32(v)) {
-				near = append(near, now[u])
-			}
-			slices.Sort(near)
-			h := fnv.New64a()
-			fmt.Fprint(h, now[v], near)
-			next[v] = h.Sum64()
-		}
-		now = next
-	}
-	return now
 }
 
 func classSizes(g *Graph) []int {

@@ -64,7 +64,7 @@ func openPath(ctx context.Context, path string) (*Graph, error) {
 			g, err := readEdgeList(ctx, f, path)
 			return g, errors.Join(err, f.Close())
 		}
-		if single[extension(path)] == nil && !isZip(path) {
+		if single[extension(path)] == nil {
 			return nil, &NameError{Name: path, Problem: "not a graph: expected " + layouts}
 		}
 		f, err := graphfile.Open(path)
@@ -115,17 +115,6 @@ func isParquet(dir string) bool {
 	return packed == nil && plain != nil
 }
 
-func isZip(path string) bool {
-	f, err := graphfile.Open(path)
-	if err != nil {
-		return true // its reader reports why
-	}
-	defer f.Close()
-	var magic [2]byte
-	_, err = io.ReadFull(f, magic[:])
-	return err == nil && string(magic[:]) == "PK"
-}
-
 func base(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		path = absolute
@@ -133,13 +122,8 @@ func base(path string) string {
 	return filepath.Base(path)
 }
 
-// readSingle reads an unknown extension as npz.
 func readSingle(ctx context.Context, f *graphfile.File) (*Graph, error) {
-	read := single[extension(f.Name)]
-	if read == nil {
-		read = readNPZFile
-	}
-	g, err := read(ctx, f)
+	g, err := single[extension(f.Name)](ctx, f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
@@ -267,8 +251,5 @@ func (g *Graph) Remarks() []string {
 			"its edges have a direction, or not all are listed in both: each is taken both ways, as the models need")
 	}
 	remarks = append(remarks, g.Notes...)
-	if leak := g.leakRemark(); leak != "" && g.Format != "" {
-		remarks = append(remarks, leak)
-	}
 	return remarks
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // ownFiles are each format's files, one of them replaced by a pipe or device.
-var ownFiles = []string{"a.npz", "a.graphml", "a.json", "a.pt", "a.other", "nodes.csv", "edges.csv",
+var ownFiles = []string{"a.npz", "a.graphml", "a.json", "a.pt", "nodes.csv", "edges.csv",
 	"raw/edge.csv.gz", "raw/num-node-list.csv.gz", "raw/node-feat.csv.gz"}
 
 func TestNoReaderWaitsForAPipeOrReadsADevice(t *testing.T) {

@@ -288,7 +288,7 @@ var planetoidPublished = map[string]planetoidCounts{
 }
 
 // planetoidCoraClasses names Planetoid's class numbers after LINQS's Cora, the same graph: papers match by features,
-// degree and neighbours (tested).
+// degree and neighbours.
 func planetoidCoraClasses() []string {
 	return []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
 		"Case_Based", "Rule_Learning"}

@@ -58,7 +58,7 @@ func TestReportNamesTheFormatsThatAnOverviewHas(t *testing.T) {
 }
 
 func TestAnInterruptedCommandIsNoSuccessThoughItsWorkIsDone(t *testing.T) {
-	require.EqualError(t, interrupted(nil), "interrupted when all was done: what it wrote is whole")
+	require.EqualError(t, interrupted(nil), "interrupted after finishing: its output is complete")
 	require.EqualError(t, interrupted(errors.Join(errors.New("writing x"), context.Canceled)), "interrupted")
 	other := errors.New("no space left")
 	require.Equal(t, other, interrupted(other))

@@ -66,7 +66,7 @@ func run(args []string) int {
 func interrupted(err error) error {
 	switch {
 	case err == nil:
-		return errors.New("interrupted when all was done: what it wrote is whole")
+		return errors.New("interrupted after finishing: its output is complete")
 	case errors.Is(err, context.Canceled):
 		return errors.New("interrupted")
 	}

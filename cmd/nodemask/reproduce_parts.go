@@ -156,13 +156,6 @@ func (r partRun) status() error {
 func (r partRun) results() *record.Results { return r.store.Results(nil, nil) }
 
 func (r partRun) train(batch judge.Batch) error {
-	all, err := r.store.Load()
-	if err != nil {
-		return err
-	}
-	if err := record.NewResults(all).Err(); err != nil {
-		return err
-	}
 	b, err := openBackend(r.ErrOrStderr(), r.backend)
 	if err != nil {
 		return err

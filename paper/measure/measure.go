@@ -48,6 +48,9 @@ type Options struct {
 	Protocol string
 }
 
+// Opener opens a data set by its name.
+type Opener = func(ctx context.Context, data string) (*datasets.Graph, error)
+
 // State is the progress of [Missing].
 type State struct {
 	Done, Total int            // trials
@@ -201,4 +204,12 @@ func (w *work) report(change func(*State)) {
 	if w.Progress != nil {
 		w.Progress(w.state)
 	}
+}
+
+// TimeLeft estimates the time of further trials, in whole seconds; 0 if ran is 0.
+func TimeLeft(elapsed time.Duration, ran, further int) time.Duration {
+	if ran == 0 {
+		return 0
+	}
+	return time.Duration(float64(elapsed) / float64(ran) * float64(further)).Round(time.Second)
 }

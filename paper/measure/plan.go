@@ -1,9 +1,13 @@
 package measure
 
 import (
+	"context"
+	"errors"
 	"hash/fnv"
 	"slices"
+	"sync"
 
+	"nodemask/datasets"
 	"nodemask/paper/record"
 )
 
@@ -96,4 +100,52 @@ func programWithRates(c record.Cell) string {
 	p.MaxEpochs, p.Patience, p.StopOn = u.MaxEpochs, u.Patience, u.StopOn
 	c.Resplit = false
 	return c.Key()
+}
+
+// openAll opens all data sets first, to fail early. It returns the groups whose data it could open, and the joined
+// errors of the others.
+func openAll(ctx context.Context, open Opener, groups [][]task) (graphs map[string]*datasets.Graph, can [][]task,
+	err error) {
+	graphs = map[string]*datasets.Graph{}
+	for _, group := range groups {
+		data := group[0].cell.Data
+		g, tried := graphs[data]
+		if !tried {
+			var failed error
+			if g, failed = open(ctx, data); failed != nil {
+				g, err = nil, errors.Join(err, failed)
+			}
+			graphs[data] = g
+		}
+		if g != nil {
+			can = append(can, group)
+		}
+	}
+	return graphs, can, err
+}
+
+func trialsOf(tasks []task) (n int) {
+	for _, t := range tasks {
+		n += len(t.seeds)
+	}
+	return n
+}
+
+type queue struct {
+	mutex  sync.Mutex
+	groups [][]task
+}
+
+// next prefers groups of this batch whose program the job has compiled; nil: all are taken.
+func (q *queue) next(has func(record.Cell) bool) []task {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if len(q.groups) == 0 {
+		return nil
+	}
+	batch := q.groups[0][0].batch
+	i := max(slices.IndexFunc(q.groups, func(g []task) bool { return g[0].batch == batch && has(g[0].cell) }), 0)
+	group := q.groups[i]
+	q.groups = slices.Delete(q.groups, i, i+1)
+	return group
 }

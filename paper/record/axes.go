@@ -3,7 +3,6 @@ package record
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,8 +27,6 @@ type Axis struct {
 	Rare bool
 
 	words func(value string) string // text in legends; nil: the name, then the value
-	// same compares Get without making text, as every key needs it.
-	same func(a, b *Cell) bool
 }
 
 // Set sets a parsed value.
@@ -83,8 +80,7 @@ var axes = sync.OnceValue(func() []Axis {
 			Read: func(text string) (func(*Cell), error) {
 				arrivals := cmp.Or(datasets.Arrivals(text), datasets.AllEdges)
 				return func(c *Cell) { c.Arrivals = arrivals }, arrivals.Check()
-			},
-			same: func(a, b *Cell) bool { return a.arrivals() == b.arrivals() }},
+			}},
 		{Name: "split", Flag: "split", Help: "how the nodes are divided: stratified (drawn, each class with its share of " +
 			"each set), or own (as the data come with train, validation and test nodes; without --train)",
 			Get: func(c Cell) string {
@@ -98,15 +94,13 @@ var axes = sync.OnceValue(func() []Axis {
 					return nil, fmt.Errorf("%q: expected \"stratified\" or \"own\"", text)
 				}
 				return func(c *Cell) { c.OwnSplit = text == "own" }, nil
-			},
-			same: func(a, b *Cell) bool { return a.OwnSplit == b.OwnSplit }},
+			}},
 		{Name: "resplit", Flag: "resplit", Switch: "true", Help: "draw a split for each trial, from the trial's seed",
 			Get: func(c Cell) string { return fmt.Sprint(c.Resplit) },
 			Read: func(text string) (func(*Cell), error) {
 				on, err := parseBool(text)
 				return func(c *Cell) { c.Resplit = on }, err
-			},
-			same: func(a, b *Cell) bool { return a.Resplit == b.Resplit }},
+			}},
 		{Name: "validation", Flag: "validation", Help: "validation nodes, in percent of the nodes left after the train set",
 			Get: func(c Cell) string { return strconv.Itoa(c.validationPercent()) },
 			Read: func(text string) (func(*Cell), error) {
@@ -115,8 +109,7 @@ var axes = sync.OnceValue(func() []Axis {
 					return nil, fmt.Errorf("%q: expected a whole number from 1 to 99", text)
 				}
 				return func(c *Cell) { c.ValidationPercent = percent }, nil
-			},
-			same: func(a, b *Cell) bool { return a.validationPercent() == b.validationPercent() }},
+			}},
 		{Name: keepAxis, Flag: "keep-rate", Help: "node masking: probability that a node is kept in an epoch; 1 is off",
 			Get: func(c Cell) string { return fmt.Sprint(c.Parameters.KeepRate.Probability()) },
 			Read: func(text string) (func(*Cell), error) {
@@ -127,10 +120,7 @@ var axes = sync.OnceValue(func() []Axis {
 				rate, err := hyper.NewKeepRate(p)
 				return func(c *Cell) { *c = c.Masked(float64(rate)) }, err
 			},
-			words: func(value string) string { return "p = " + value },
-			same: func(a, b *Cell) bool {
-				return sameNumber(a.Parameters.KeepRate.Probability(), b.Parameters.KeepRate.Probability())
-			}},
+			words: func(value string) string { return "p = " + value }},
 		text("over", "mask-over", "nodes that can be masked: all, or only the train nodes (train)",
 			func(p *hyper.Parameters) *hyper.MaskOver { return &p.MaskOver }),
 		boolean("rescale", "rescale", "true", "divide what is kept by the keep rate; not in the paper",
@@ -142,12 +132,7 @@ var axes = sync.OnceValue(func() []Axis {
 			"dropout or dropgnn (nodes masked in testing too, averaged), with its drop probability after a colon " +
 			"(dropedge:0.5)",
 			Get:  func(c Cell) string { return regulariser(c.Parameters) },
-			Read: readRegulariser,
-			same: func(a, b *Cell) bool {
-				p, q := &a.Parameters, &b.Parameters
-				return p.Regulariser == q.Regulariser &&
-					(p.Regulariser == "" || sameNumber(p.RegulariserRate, q.RegulariserRate))
-			}},
+			Read: readRegulariser},
 		count("layers", "layers", "number of layers", func(p *hyper.Parameters) *int { return &p.Layers }),
 		count("hidden", "hidden", "width of hidden layers", func(p *hyper.Parameters) *int { return &p.Hidden }),
 		count("mlp", "mlp-layers", "linear layers in each GIN layer's MLP",
@@ -212,8 +197,8 @@ func (c Cell) Differences(usual Cell) []Choice {
 		if axis.Name == "attention-dropout" {
 			from = &masked
 		}
-		if !axis.same(&c, from) {
-			choices = append(choices, Choice{axis, axis.Get(c)})
+		if value := axis.Get(c); value != axis.Get(*from) {
+			choices = append(choices, Choice{axis, value})
 		}
 	}
 	return choices
@@ -252,8 +237,7 @@ func parameter[T comparable](name, flag, help string, field func(*hyper.Paramete
 		Read: func(text string) (func(*Cell), error) {
 			value, err := read(text)
 			return func(c *Cell) { *field(&c.Parameters) = value }, err
-		},
-		same: func(a, b *Cell) bool { return *field(&a.Parameters) == *field(&b.Parameters) }}
+		}}
 }
 
 func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) Axis {
@@ -286,20 +270,13 @@ func count(name, flag, help string, field func(*hyper.Parameters) *int) Axis {
 }
 
 func float(name, flag, help string, field func(*hyper.Parameters) *float64) Axis {
-	a := parameter(name, flag, help, field, parseFloat)
-	a.same = func(a, b *Cell) bool { return sameNumber(*field(&a.Parameters), *field(&b.Parameters)) }
-	return a
+	return parameter(name, flag, help, field, parseFloat)
 }
 
 func boolean(name, flag, on, help string, field func(*hyper.Parameters) *bool) Axis {
 	a := parameter(name, flag, help, field, parseBool)
 	a.Switch = on
 	return a
-}
-
-// sameNumber compares printed numbers: -0 is not 0.
-func sameNumber(a, b float64) bool {
-	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }
 
 func parseFloat(text string) (float64, error) {

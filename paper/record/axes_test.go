@@ -3,7 +3,6 @@ package record
 import (
 	"encoding/json"
 	"maps"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -109,32 +108,4 @@ func TestChoicesOfAnUnknownModelAreNone(t *testing.T) {
 	c := NewCell("cora", "gin", datasets.Inductive, 10)
 	c.Parameters.Model = "gim"
 	require.Empty(t, c.Choices(), "there is no preset to differ from")
-}
-
-func TestAxesTellCellsApartAsTheirTextsDo(t *testing.T) {
-	var cells []Cell
-	for _, model := range []string{"gin", "gat"} {
-		for _, axis := range Axes() {
-			c := NewCell("cora", model, datasets.Inductive, 10)
-			require.NoError(t, axis.Set(&c, otherValues()[axis.Name]))
-			zero := c
-			zero.Arrivals, zero.ValidationPercent = datasets.AllEdges, 10
-			zero.Parameters.KeepRate, zero.Parameters.Epsilon = 1, math.Copysign(0, -1)
-			c.Parameters.RegulariserRate += 0.25 // also without a regulariser
-			cells = append(cells, c, zero)
-		}
-	}
-	for _, axis := range Axes() {
-		differ := 0
-		for _, a := range cells {
-			for _, b := range cells {
-				same := axis.Get(a) == axis.Get(b)
-				require.Equal(t, same, axis.same(&a, &b), "%s: %q and %q", axis.Name, axis.Get(a), axis.Get(b))
-				if !same {
-					differ++
-				}
-			}
-		}
-		require.Positive(t, differ, axis.Name)
-	}
 }

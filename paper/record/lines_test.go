@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -111,16 +110,5 @@ func TestALineThatWasChangedAfterItWasWrittenIsRefused(t *testing.T) {
 		without := append(changed[:bytes.LastIndexByte(changed, ',')], "}\n"...)
 		writeFile(t, path, without)
 		require.NoError(t, test.load(), "lines of programs before have no sum")
-	}
-}
-
-func TestALineSaysWhatItSaidBeforeItWasSealed(t *testing.T) {
-	line := lineOf(t, testRecord(NewCell("cora", "gin", datasets.Inductive, 10), 1, 80))
-	stored := sealed(line)
-	require.Equal(t, fmt.Sprintf("%s,", line[:len(line)-1]), string(stored[:len(line)]))
-	for _, text := range [][]byte{append(stored, '\n'), line} {
-		body, end, err := unsealed(text)
-		require.NoError(t, err)
-		require.Equal(t, string(line), string(body)+end)
 	}
 }

@@ -43,8 +43,7 @@ func OpenUnder(folder, protocol string) *Store {
 const (
 	extension   = ".jsonl"
 	longestLine = 1 << 20
-	slabSize    = 1 << 13 // records per slice while loading
-	longestName = 100     // bytes of a data set's name in file names
+	longestName = 100 // bytes of a data set's name in file names
 )
 
 // Add appends a record and returns once it is on the disk. A trial that another process has added is left out. Readings
@@ -166,37 +165,23 @@ func (s *Store) Load(pairs ...Pair) ([]Record, error) { return s.LoadOnly(nil, p
 // LoadOnly is [Store.Load] without cells whose key only rejects; it checks just checksum and head of these.
 func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []Record, err error) {
 	at := map[trialID]int{}
-	var full [][]Record // growing one slice would copy it repeatedly
-	records = make([]Record, 0, slabSize)
 	err = s.each(only, func(_ string, _ int, t Record) error {
 		id := idOf(t)
 		i, ok := at[id]
 		switch {
 		case !ok:
-			if len(records) == slabSize {
-				full, records = append(full, records), make([]Record, 0, slabSize)
-			}
-			at[id] = len(full)*slabSize + len(records)
+			at[id] = len(records)
 			records = append(records, t)
-		default:
-			slab := records
-			if n := i / slabSize; n < len(full) {
-				slab = full[n]
-			}
-			if old := &slab[i%slabSize]; !old.CellOf().Measures(t.CellOf()) {
-				*old = t
-			}
+		case !records[i].CellOf().Measures(t.CellOf()):
+			records[i] = t
 		}
 		return nil
 	}, pairs...)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat(append(full, records)...), nil
+	return records, err
 }
 
-// Trials returns a cell's records by seed. If there are none, the error lists similar cells, and the command that
-// trains c.
+// Trials returns a cell's records by seed. If there are none, the error lists other cells, and the command that trains
+// c.
 func (s *Store) Trials(c Cell) ([]Record, error) {
 	all, err := s.Load(PairOf(c))
 	if err != nil {
@@ -206,19 +191,12 @@ func (s *Store) Trials(c Cell) ([]Record, error) {
 	if trials := results.Trials(c); len(trials) > 0 || results.Err() != nil {
 		return trials, results.Err()
 	}
-	shared := func(key string) (n int) { // common prefix
-		for n < min(len(key), len(c.Key())) && key[n] == c.Key()[n] {
-			n++
-		}
-		return n
-	}
 	var others []string
 	for _, r := range all {
 		if pairOf(r) == PairOf(c) && !slices.Contains(others, r.Cell) {
 			others = append(others, r.Cell)
 		}
 	}
-	slices.SortStableFunc(others, func(a, b string) int { return shared(b) - shared(a) })
 	there := "there is none of that data set and model"
 	if n := len(others); n > 0 {
 		there = fmt.Sprintf("there are trials of %d other cells of that data set and model, such as %s", n,

@@ -119,21 +119,6 @@ func TestTrainingsAreKeptOnceAndACutLineIsMended(t *testing.T) {
 	require.ErrorContains(t, err, path+": line 1: not a record")
 }
 
-func FuzzParseTraining(f *testing.F) {
-	line := lineOf(f, someTraining(NewCell("cora", "gat", datasets.Transductive, 10).Masked(0.5), 7))
-	f.Add(line)
-	f.Fuzz(func(t *testing.T, line []byte) {
-		read, err := Parse(line)
-		if err != nil {
-			return
-		}
-		again := lineOf(t, read)
-		back, err := Parse(again)
-		require.NoError(t, err)
-		require.Equal(t, idOf(read), idOf(back))
-	})
-}
-
 func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
 	plain := NewCell("cora", "gin", datasets.Inductive, 10)
 	for c, trial := range map[Cell]func(Cell, uint64) Record{plain.Trained(): someTraining,
