@@ -25,8 +25,8 @@ func Export(model, output string) {
 	}))
 }
 
-// Page writes an offline page that trains on a graph, named as in [Data], and shows a way to open it. The first call
-// compiles for a minute.
+// Page writes an offline page that trains on a graph of yours, a path as in [Data], and shows a way to open it. The
+// first call compiles for a minute.
 func Page(data, file string) {
 	file = Must1(filepath.Abs(expand(file)))
 	command("page", "--data", expand(data), "--output", file)

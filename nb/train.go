@@ -32,7 +32,8 @@ func Again(seed uint64, cells ...record.Cell) {
 	run(titleOf(cells), labeller(cells), worker.Training{Cells: cells, Trials: 1, FirstSeed: seed}, false)
 	labels, shared := described(cells)
 	t := plots.Table{ID: "again", Title: fmt.Sprintf("Macro F1 of seed %d in percent", seed), TextColumns: 1,
-		Header: []string{"cell", "run here", "recorded"}, Caption: shared}
+		Header: []string{"cell", "run here", "recorded"}, Caption: strings.TrimSpace(shared + " Where another kind of " +
+			"processor or backend computed a trial, it rounded otherwise, which changes the epoch kept.")}
 	here, recorded := trained(cells), Recorded()
 	for i, c := range cells {
 		t.Rows = append(t.Rows, plots.Fields(labels[i], f1Of(here, c, seed), f1Of(recorded, c, seed)))
