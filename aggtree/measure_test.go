@@ -2,6 +2,7 @@ package aggtree
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -115,4 +116,78 @@ func TestCountsThatAreTooLargeStopAndSaySo(t *testing.T) {
 	assert.True(t, math.IsNaN(all[3].Repetition()))
 	_, err = Expect(ctx, g, 3, 13, 0.5)
 	assert.ErrorContains(t, err, "the 13-aggregation tree of node 3 has at least 18446744073709551615 nodes")
+}
+
+// isomorphic compares two trees by matching children one by one, without hashes. Isomorphism being an equivalence, the
+// first match for a child is as good as any.
+func isomorphic(a, b *growth, colours []uint64) bool {
+	if colours[a.base] != colours[b.base] || len(a.children) != len(b.children) {
+		return false
+	}
+	taken := make([]bool, len(b.children))
+next:
+	for _, child := range a.children {
+		for i, other := range b.children {
+			if !taken[i] && isomorphic(child, other, colours) {
+				taken[i] = true
+				continue next
+			}
+		}
+		return false
+	}
+	return true
+}
+
+func TestHashesAreEqualExactlyForIsomorphicTrees(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := testgraph.Any(t, 7)
+		mask, hops := testgraph.AnyMask(t, g), rapid.IntRange(0, 3).Draw(t, "hops")
+		colours := rapid.SliceOfN(rapid.Uint64Range(0, 1), g.NumNodes(), g.NumNodes()).Draw(t, "colours")
+		all, err := HashAll(ctx, g, hops, colours, mask)
+		require.NoError(t, err)
+		groups, err := GroupAll(ctx, g, hops, colours, mask)
+		require.NoError(t, err)
+		groupOf := map[int32]int{}
+		for number, members := range groups {
+			for _, v := range members {
+				groupOf[v] = number
+			}
+		}
+		representations := network(g, colours, hops, mask)[hops]
+		var trees []*growth
+		for v := range int32(g.NumNodes()) {
+			tree := built(t, g, v, hops, mask)
+			trees = append(trees, grow(tree)[0])
+		}
+		for v, one := range trees {
+			for u, other := range trees {
+				same := isomorphic(one, other, colours)
+				require.Equal(t, same, all[v] == all[u])
+				require.Equal(t, same, groupOf[int32(v)] == groupOf[int32(u)])
+				// What no GNN can tell apart, and this one tells apart all else.
+				require.Equal(t, same, representations[v] == representations[u])
+			}
+		}
+		require.Len(t, groupOf, len(trees), "each node is in a group")
+		require.Len(t, slices.Concat(groups...), len(trees), "and in no other")
+	})
+}
+
+func TestARingOf6AndTwoTrianglesAreOneToEveryGNN(t *testing.T) {
+	g := testgraph.Undirected(t, 12, [][2]int32{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0},
+		{6, 7}, {7, 8}, {8, 6}, {9, 10}, {10, 11}, {11, 9}})
+	groups, err := GroupAll(ctx, g, 5, nil, nil)
+	require.NoError(t, err)
+	assert.Len(t, groups, 1)
+	// Colour one node of the ring and one of a triangle. 2 hops from 0 and from 6 look alike: two plain nodes, each above
+	// a coloured and a plain one. Only the third hop goes round the triangle, 6-7-8-6. From 1 and from 7 it takes 2:
+	// 7-8-6.
+	colours := make([]uint64, 12)
+	colours[0], colours[6] = 1, 1
+	groups, err = GroupAll(ctx, g, 2, colours, nil)
+	require.NoError(t, err)
+	assert.Equal(t, [][]int32{{0, 6}, {1, 5}, {2, 4}, {3, 9, 10, 11}, {7, 8}}, groups)
+	groups, err = GroupAll(ctx, g, 3, colours, nil)
+	require.NoError(t, err)
+	assert.Equal(t, [][]int32{{0}, {1, 5}, {2, 4}, {3}, {6}, {7, 8}, {9, 10, 11}}, groups)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // Model is a stack of layers with activations and dropout, with one output per class.
@@ -203,4 +204,63 @@ func (m Model) String() string {
 		kinds[i] = fmt.Sprintf("%T", layer)
 	}
 	return fmt.Sprintf("Model(%d layers: %s; dropout %v)", len(m.Layers), strings.Join(kinds, ", "), m.Dropout)
+}
+
+// Build returns the parameters' model for this many classes. The parameters must pass Check.
+func Build(p hyper.Parameters, classes int) Model {
+	m := Model{Dropout: p.ModelDropout(), Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
+		ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}
+	if p.Readout != "" {
+		m.Readout = Readout{Classes: classes, All: p.Readout == hyper.ReadoutAll}
+	}
+	if hyper.TraitsOf(p.Model).ELU {
+		m.Activation = kernels.ELU
+	}
+	for i := range p.Layers {
+		width, heads := p.Hidden, p.Heads
+		if i == p.Layers-1 && p.Readout == "" {
+			width, heads = classes, 1
+		}
+		m.Layers = append(m.Layers, layers[p.Model](p, width, heads))
+	}
+	return m
+}
+
+var layers = map[string]maker{}
+
+// width is over all heads.
+type maker func(p hyper.Parameters, width, heads int) Layer
+
+func named(model string, layer maker) struct{} {
+	layers[model] = layer
+	return struct{}{}
+}
+
+// Readout computes logits from representations by linear layers. The zero value is no readout.
+type Readout struct {
+	Classes int // logits per node; 0: no readout
+	// All sums the scores of every representation and of the features, h^(0) (Xu et al. 2019):
+	//
+	//	logits_v = Σ_{j=0…k} dropout(W_j·h_v^(j) + b_j)
+	//
+	// Otherwise logits are W·dropout(h_v^(k)) + b, or dropout(W·h_v^(k) + b) with the model's ScoresOnly. Dropout is
+	// the model's, in training only.
+	All bool
+}
+
+func (r Readout) logits(p Pass, all []*Node, dropout float64, scoresOnly bool) *Node {
+	scores := func(name string, h Input) *Node {
+		w, b := linearWeights(p.Scope.In("%s", name), h.Graph(), h.Width(), r.Classes)
+		return Add(h.Times(w), b)
+	}
+	if last := Dense(all[len(all)-1]); !r.All && scoresOnly {
+		return p.Random.Dropout(scores("readout", last), dropout)
+	} else if !r.All {
+		return scores("readout", last.Dropout(p.Random, dropout))
+	}
+	sum := p.Random.Dropout(scores("readout0", p.Features), dropout)
+	for j, h := range all {
+		sum = Add(sum, p.Random.Dropout(scores(fmt.Sprintf("readout%d", j+1), Dense(h)), dropout))
+	}
+	return sum
 }

@@ -1,7 +1,13 @@
 // Package stats scores predictions and compares scores: F1, MAD, tests, intervals and summaries.
 package stats
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
 
 // Metrics scores the classes predicted for a set of nodes, from 0 to 1.
 type Metrics struct {
@@ -82,4 +88,42 @@ func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 	m.Accuracy = float64(correct) / float64(len(labels))
 	m.MicroF1 = m.Accuracy // a false positive of one class is a false negative of another
 	return m, nil
+}
+
+// Summary holds a mean and a sample standard deviation, with N-1.
+type Summary struct {
+	N            int
+	Mean, StdDev float64 // no values: NaN and 0
+}
+
+// Summarize returns the summary of x.
+func Summarize(x []float64) Summary {
+	switch len(x) {
+	case 0:
+		return Summary{Mean: math.NaN()}
+	case 1:
+		return Summary{N: 1, Mean: x[0]}
+	}
+	mean, sd := stat.MeanStdDev(x, nil)
+	return Summary{len(x), mean, sd}
+}
+
+// Text returns "81.20 ± 0.55"; the mean alone if the deviation is 0, a dash without values.
+func (s Summary) Text(digits int) string {
+	switch {
+	case s.N == 0:
+		return "–"
+	case s.StdDev == 0:
+		return fmt.Sprintf("%.*f", digits, s.Mean)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.StdDev)
+}
+
+// Median returns the median, or NaN if x is empty or holds a NaN.
+func Median(x []float64) float64 {
+	if len(x) == 0 || slices.ContainsFunc(x, math.IsNaN) {
+		return math.NaN()
+	}
+	x = slices.Sorted(slices.Values(x))
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }

@@ -2,7 +2,11 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
+	"io"
+	"math"
+	"strings"
 
 	"nodemask/aggtree"
 	"nodemask/internal/svg"
@@ -52,3 +56,158 @@ func (o Options) title(t *aggtree.Tree) string {
 	}
 	return fmt.Sprintf("The %d-aggregation tree of node %s%s", t.Hops, svg.Name(t.Base[0], o.Names), from)
 }
+
+// Sizes in CSS pixels, for wide fonts.
+const (
+	fontSize, letterWidth = 12, 7.7
+	boxHeight             = 24.0
+	leastWidth            = 30.0
+	longestLabel          = 14  // letters; longer labels are cut
+	widestDown            = 900 // wider trees are drawn across
+	margin                = 14.0
+	headingHeight         = 24.0
+	legendRow             = 20.0
+	mostBoxes             = 4
+)
+
+type picture struct {
+	*folded
+	o     Options
+	full  *aggtree.Tree
+	id    string
+	looks looks
+	width float64
+	b     strings.Builder
+}
+
+// WriteSVG writes a picture of a tree: the graph, if requested, at the left, then the tree, and the legend below.
+func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
+	if err := notEmpty(t); err != nil {
+		return err
+	}
+	s := &picture{folded: o.fold(t), o: o, full: t, id: cmp.Or(o.ID, "aggtree"), looks: newLooks(t, o), width: leastWidth}
+	for i := range s.Tree.Base {
+		s.widen(s.text(int32(i), o.Names))
+	}
+	near := s.near()
+	points, across, width, height := s.places()
+
+	s.b.WriteString("<g class=\"tree\">\n")
+	heading := fmt.Sprintf("%d-aggregation tree of %s", t.Hops, cut(svg.Name(t.Base[0], o.Names)))
+	left, top := margin, margin
+	if len(near.nodes) > 0 {
+		left = margin + max(near.width, columns(near.heading)*letterWidth) + 3*margin
+	}
+	s.heading(left, top, heading)
+	for i := range points {
+		points[i].X += left
+		points[i].Y += top + headingHeight
+	}
+	s.boxes(points)
+	s.edges(points, across)
+	for i, at := range points {
+		s.node(int32(i), at)
+	}
+	s.b.WriteString("</g>\n")
+	right := left + max(width, columns(heading)*letterWidth)
+	bottom := top + headingHeight + height
+	if len(near.nodes) > 0 {
+		s.base(near, margin, top)
+		bottom = max(bottom, top+headingHeight+near.height)
+	}
+	bottom = s.legend(near, margin, bottom+margin, max(right, 420)) + margin
+	right = max(right, 420) + margin
+
+	_, err := w.Write(s.page(right, bottom, o.title(t), s.description()))
+	return err
+}
+
+func (s *picture) page(width, height float64, title, description string) []byte {
+	sheet := svg.Sheet{ID: s.id, Title: title, Description: svg.Plain(description), Width: math.Ceil(width),
+		Height: math.Ceil(height)}
+	for k := range palette {
+		sheet.Colours = append(sheet.Colours, k)
+	}
+	return sheet.SVG(s.b.String())
+}
+
+func (s *picture) places() (points []point, across bool, width, height float64) {
+	pad := s.pad(s.full.Hops - 1)
+	level := 64 + 2*max(pad-8, 0)
+	down := spacing{sibling: s.width + 10, cousin: s.width + 20, level: level}
+	side := spacing{sibling: boxHeight + 6, cousin: boxHeight + 12, level: s.width + level, across: true}
+	if pad > 0 {
+		down.apart, side.apart = s.width+2*pad+12, boxHeight+2*pad+10
+	}
+	points = layout(s.Tree, down)
+	if extent(points).X > widestDown {
+		across = true
+		points = layout(s.Tree, side)
+	}
+	size := extent(points)
+	for i := range points {
+		points[i].X += s.width/2 + pad
+		points[i].Y += boxHeight/2 + pad + 2
+	}
+	return points, across, size.X + s.width + 2*pad, size.Y + boxHeight + 2*pad + 4
+}
+
+func extent(points []point) (size point) {
+	for _, p := range points {
+		size.X, size.Y = max(size.X, p.X), max(size.Y, p.Y)
+	}
+	return size
+}
+
+func (s *picture) pad(depth int) float64 {
+	if !s.Cached || depth < 1 || depth < s.full.Hops-mostBoxes {
+		return 0
+	}
+	return 8 + 6*float64(depth-max(1, s.full.Hops-mostBoxes))
+}
+
+func (s *picture) widen(label string) { s.width = max(s.width, columns(cut(label))*letterWidth+14) }
+
+func (s *picture) description() string {
+	var parts []string
+	for depth := range s.full.Hops + 1 {
+		first, end := s.full.AtDepth(depth)
+		if depth > 12 && depth < s.full.Hops {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%d at depth %d", end-first, depth))
+	}
+	text := fmt.Sprintf("%d tree nodes: %s.", s.full.NumNodes(), strings.Join(parts, ", "))
+	replicas := 0
+	for _, base := range s.full.Base {
+		if base == s.full.Base[0] {
+			replicas++
+		}
+	}
+	if replicas > 1 {
+		text += fmt.Sprintf(" %d of them stand for the root's node %s.", replicas, svg.Name(s.full.Base[0], s.o.Names))
+	}
+	if s.full.RootMasked {
+		text += " The root is masked."
+	}
+	shown := 0
+	for _, node := range s.Node {
+		if node >= 0 {
+			shown++
+		}
+	}
+	if shown < s.full.NumNodes() {
+		text += fmt.Sprintf(" %d are drawn.", shown)
+	}
+	return text
+}
+
+func (s *picture) rect(x, y, width, height, radius float64, attributes string) {
+	if attributes != "" {
+		attributes = " " + attributes
+	}
+	s.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="%s"%s/>`,
+		px(x), px(y), px(width), px(height), px(radius), attributes)
+}
+
+func (s *picture) printf(format string, arguments ...any) { fmt.Fprintf(&s.b, format, arguments...) }

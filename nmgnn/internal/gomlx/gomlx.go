@@ -5,13 +5,18 @@ package gomlx
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/model/initializer"
 )
 
 // Error returns err with only its first line as message, without GoMLX's stack traces; it unwraps to err. nil stays
@@ -112,4 +117,111 @@ func HostSource(seed uint64, purpose string) *rand.PCG {
 		h = (h ^ uint64(purpose[i])) * 1099511628211
 	}
 	return rand.NewPCG(seed, h)
+}
+
+// Scopes of a store: training changes variables below ModelScope; graphs are below DataScope.
+const (
+	ModelScope = "model"
+	DataScope  = "data"
+)
+
+// weight is infer.Weight, which this package cannot import.
+type weight = struct {
+	Path       string
+	Dimensions []int
+	Values     []float32
+}
+
+// Make makes a variable that starts uniform in middle ± bound.
+func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64, dimensions ...int) *model.Variable {
+	if _, ok := model.GetGraphParam(g, othersParam); !ok {
+		scope.SetParam(name+firstSuffix, first{middle, bound})
+	}
+	start := initializer.RandomUniformFn(scope, middle-bound, middle+bound)
+	if bound == 0 { // no draw
+		start = func(g *graph.Graph, shape shapes.Shape) *graph.Node {
+			return graph.BroadcastToShape(graph.Scalar(g, shape.DType, middle), shape)
+		}
+	}
+	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
+}
+
+// othersParam marks computations of foreign trainers, whose checkpoints would save the notes for [FirstValue].
+const othersParam = "/nodemask_others"
+
+// LeaveToOthers makes GoMLX, not [FirstValue], initialise later variables.
+func LeaveToOthers(g *graph.Graph) { model.SetGraphParam(g, othersParam, true) }
+
+const firstSuffix = "_first"
+
+type first struct{ middle, bound float64 }
+
+// IsMade reports whether [Make] made the variable.
+func IsMade(store *model.Store, v *model.Variable) bool {
+	_, ok := store.GetParam(v.Path() + firstSuffix)
+	return ok
+}
+
+// FirstValue returns a variable's initial values, drawn from the seed on the host, so that all backends agree.
+func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Tensor, error) {
+	shape := v.Shape()
+	if shape.DType != dtypes.Float32 {
+		return nil, fmt.Errorf("variable %s is of type %s: expected float32, which models are made of", v.Path(),
+			shape.DType)
+	}
+	noted, _ := store.GetParam(v.Path() + firstSuffix)
+	from, ok := noted.(first)
+	if !ok && shape.Rank() >= 2 { // Glorot for matrices, else zero
+		from.bound = math.Sqrt(6 / float64(shape.Dimensions[shape.Rank()-2]+shape.Dimensions[shape.Rank()-1]))
+	}
+	values, r := make([]float32, shape.Size()), HostRandom(seed, "weights"+v.Path())
+	for i := range values {
+		values[i] = float32(from.middle + (2*r.Float64()-1)*from.bound)
+	}
+	return tensors.FromFlatDataAndDimensions(values, shape.Dimensions...), nil
+}
+
+// IsWeight reports whether a variable belongs to a model, trained or a running statistic.
+func IsWeight(v *model.Variable) bool { return strings.HasPrefix(v.Path(), "/"+ModelScope+"/") }
+
+// WeightsOf returns a copy of the store's weights.
+func WeightsOf[W ~weight](store *model.Store) ([]W, error) {
+	var all []W
+	for v := range store.IterVariables() {
+		if !IsWeight(v) {
+			continue
+		}
+		value, err := v.Value()
+		if err != nil {
+			return nil, fmt.Errorf("variable %s: %w", v.Path(), Error(err))
+		}
+		w := weight{Path: v.Path(), Dimensions: slices.Clone(v.Shape().Dimensions)}
+		if w.Values, err = tensors.CopyFlatData[float32](value); err != nil {
+			return nil, fmt.Errorf("variable %s: %w", v.Path(), Error(err))
+		}
+		all = append(all, W(w))
+	}
+	return all, nil
+}
+
+// SetWeights sets the store's weights. It returns an error unless each has a value of its shape.
+func SetWeights[W ~weight](store *model.Store, all []W) error {
+	weights := make(map[string]weight, len(all))
+	for _, w := range all {
+		weights[weight(w).Path] = weight(w)
+	}
+	for v := range store.IterVariables() {
+		if !IsWeight(v) {
+			continue
+		}
+		w, ok := weights[v.Path()]
+		if !ok || !slices.Equal(v.Shape().Dimensions, w.Dimensions) {
+			return fmt.Errorf("the model has no weights %s of shape %v: they belong to other settings or features",
+				v.Path(), v.Shape().Dimensions)
+		}
+		if err := v.SetValue(tensors.FromFlatDataAndDimensions(w.Values, w.Dimensions...)); err != nil {
+			return fmt.Errorf("variable %s: %w", w.Path, Error(err))
+		}
+	}
+	return nil
 }
