@@ -88,7 +88,7 @@ func cachingOverSizes(recorded *record.Results, cells ...record.Cell) plots.Char
 		if len(whole.X) == 0 || len(cached.X) == 0 {
 			continue
 		}
-		cached.Name, cached.Of, cached.Cells = whole.Name+", from the cache", whole.Name, nil
+		cached.Name, cached.Of = whole.Name+", from the cache", whole.Name
 		c.Series = append(c.Series, whole, cached)
 	}
 	return c

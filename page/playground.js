@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 e039b6bfe4fe72e2768ed4e1eb7590b68139df1e3c141875e8728261fba60a6d.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 db264f2874631789c2f44e1a50e2e5c6955fe7213413e48d17b94964a7f46afd.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

@@ -135,7 +135,7 @@ export class Entries {
     find('.nm-trials p').textContent = `Macro F1 by seed, computed by XLA, which rounds otherwise than browsers do: ${f1.map((x, i) => `${seeds[i]}: ${x.toFixed(2)}`).join(', ')}.`
     find('.nm-go').hidden = !again
     const seconds = again ? 2 * again.seconds : 0
-    if (again) find('.nm-status').textContent = `Seed ${again.seed}, as the command has it with --backend go. It takes up to ${lasting(seconds)}${seconds > 60 ? '; Stop stops it' : ''}.`
+    if (again) find('.nm-status').textContent = `Seed ${again.seed}, as the command has it with --backend go; its macro F1 is compared. It takes up to ${lasting(seconds)}${seconds > 60 ? '; Stop stops it' : ''}.`
     else find('.nm-status').textContent = `No trial of this is recorded as browsers compute it, so a page has nothing to compare with${command ? ': the command trains it' : ''}.`
   }
 

@@ -21,7 +21,7 @@ var shownCells = sync.OnceValue(func() []record.Cell {
 	return record.Merged(slices.Concat(tableCells(), gainsCells()))
 })
 
-// PagesCells returns the cells whose first trial pages can rerun in minutes: macro F1 on Cora, and of GIN on PubMed,
+// PagesCells returns the cells whose first trial pages can rerun in minutes: those on Cora, and of GIN on PubMed,
 // from some artifacts and the leading figure.
 func PagesCells(artifacts []Artifact) (cells []record.Cell) {
 	seen := map[string]bool{}

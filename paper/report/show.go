@@ -77,14 +77,6 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	return c, c.Trials >= 2
 }
 
-// chosen is "" for metrics that pages do not measure.
-func (e Entry) chosen() string {
-	if e.Metric != record.MacroF1 {
-		return ""
-	}
-	return Chosen(e.Cell)
-}
-
 // Chosen returns a cell as JSON for a page that trains: keep rate, and differences from [paper.Cell] or [paper.Masked]
 // by axis; "" for data that pages lack.
 func Chosen(c record.Cell) string {
@@ -152,10 +144,10 @@ func valuesOf(choices []record.Choice) map[string]string {
 func (e Entry) show(r *record.Results) (plots.Field, float64) {
 	values := r.Values(e.Cell, e.Metric)
 	if len(values) == 0 {
-		return plots.Field{Text: "–", Note: "not run: " + e.Cell.Command(paperTrials), Cell: e.chosen()}, math.NaN()
+		return plots.Field{Text: "–", Note: "not run: " + e.Cell.Command(paperTrials), Cell: Chosen(e.Cell)}, math.NaN()
 	}
 	summary, digits := stats.Summarize(values), e.Metric.Digits()
-	cell := plots.Field{Text: summary.Text(digits), Note: fmt.Sprintf("%d trials", summary.N), Cell: e.chosen()}
+	cell := plots.Field{Text: summary.Text(digits), Note: fmt.Sprintf("%d trials", summary.N), Cell: Chosen(e.Cell)}
 	if summary.N == 1 {
 		cell.Note = "1 trial"
 	}
@@ -207,7 +199,7 @@ func (c Curve) series(r *record.Results) plots.Series {
 	for _, p := range c.Points {
 		if values := r.Values(p.Entry.Cell, p.Entry.Metric); len(values) > 0 {
 			add(p.X, values)
-			s.Cells, s.Notes = append(s.Cells, p.Entry.chosen()), append(s.Notes, Described(r, p.Entry.Cell))
+			s.Cells, s.Notes = append(s.Cells, Chosen(p.Entry.Cell)), append(s.Notes, Described(r, p.Entry.Cell))
 		}
 	}
 	if c.Losses == nil {

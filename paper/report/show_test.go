@@ -38,6 +38,9 @@ func TestTablesShowMeansBesideThePaper(t *testing.T) {
 	require.Equal(t, "–", row[12].Text)
 	require.Contains(t, row[12].Note,
 		"not run: nodemask train --data cora --model gin --setting transductive --train 10 --trials 10 --keep-rate 0.5 --set mask-over=train --set mlp-layers=2 ")
+	mad := artifact(t, "table-mad").Table(record.NewResults(nil))
+	require.Equal(t, Chosen(paper.Cell("cora", "gat", datasets.Inductive, 10).Fair()), mad.Rows[0][2].Cell,
+		"a click opens its training")
 }
 
 func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
