@@ -86,16 +86,20 @@ def targets(project, notebooks):
     return {**out, **{path.resolve(): path.stem + ".html" for path in notebooks}}
 
 
-def tables(folder):
-    """All tables and figures of the report, those with the paper's numbers first: [(address, number, title)]."""
+def tables(folder, notebooks):
+    """All tables and figures of the report, and the figures that are headings of notebooks alone; those with the
+    paper's numbers first: [(address, number, title)]."""
     report = folder / "report.html"
-    found = CHAPTER.findall(report.read_text(encoding="utf-8")) if report.is_file() else []
+    chapters = CHAPTER.findall(report.read_text(encoding="utf-8")) if report.is_file() else []
+    found = [(f"report.html#{id}", number.removesuffix(": "), title) for number, title, id in chapters]
+    found += [(f"{page.name}#{urllib.parse.quote(id)}", *title.split(": ", 1)) for page in notebooks
+        for level, id, title in page.contents if level == 3 and title.startswith("Figure ")]
 
     def order(row):
-        number = row[0]
+        number = row[1]
         return (not number, number.startswith("F"), int("".join(filter(str.isdigit, number)) or 0), number)
 
-    return [(f"report.html#{id}", number, title) for number, title, id in sorted(found, key=order)]
+    return sorted(found, key=order)
 
 
 class Site:
@@ -106,7 +110,7 @@ class Site:
         documents = {name: Document(project / name, name, where, folder) for name in DOCUMENTS
             if (project / name).is_file()}
         self.notebooks, self.packages, self.written = notebooks, packages, list(documents.values())
-        self.tables = tables(folder)
+        self.tables = tables(folder, notebooks)
         rest = {page.path.stem.split("-")[0]: page for page in notebooks}
         self.groups = [("", [("index.html", "Overview")])]
         for door, names in DOORS.items():

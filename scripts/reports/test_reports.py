@@ -363,8 +363,9 @@ class FrontPage(Folder):
         if not report.is_file():
             self.skipTest("no report: 'make' writes it")
         numbers = re.findall(r'": "((?:Table|Figure) \w+)"', (PROJECT / "paper/report/artifacts.go").read_text())
-        listed = sidebar.tables(report.parent)
         self.assertEqual(len(numbers), 12)
+        numbers += [f"Figure {n}" for n in range(1, 8)]  # drawings, in notebooks
+        listed = sidebar.tables(report.parent, [page.Page(p, sources.read(p)) for p in sources.find(PROJECT / "notebooks")])
         self.assertEqual(sorted(n for _, n, _ in listed if n), sorted(numbers))
         ids = {address.split("#")[1] for address, _, _ in listed}
         self.assertTrue({"fig-keep-rate-others", "table-scores", "table-balanced"} <= ids, ids)
