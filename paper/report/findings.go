@@ -32,7 +32,7 @@ func (e *Evidence) Advice() plots.Table {
 		Header: []string{"model", "nodes", "advice", "on", "against none", "cells", "p chosen"}, Under: []int{3, 5, 6},
 		Caption: "Points of macro F1 by which masking, with p tuned by validation F1, is above another arm tuned alike, with a " +
 			"95 % interval over twenty fresh splits, pooled over cells (data and size); in how many of them it is " +
-			"significantly up and down; and the p chosen most often."}
+			"significantly up and down; and the p chosen most often. " + chosenByThree}
 	for _, other := range tunedOthers() {
 		t.Header = append(t.Header, "against "+other.name)
 	}

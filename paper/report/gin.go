@@ -21,19 +21,22 @@ func average(x []float64) (mean float64) {
 	return mean
 }
 
+// addedLater explains the mark of exploratory choices.
+const addedLater = "†: added after first results were seen."
+
 // GINTable returns plain GIN's score and masking's gain: published, cited and in departures.
 func (e *Evidence) GINTable() (plots.Table, error) {
 	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds",
 		Header: []string{"data, nodes", "paper: without", "adds", "cited reading: without", "adds"},
 		Caption: "Macro F1 in percent without masking, in brackets how far that is from the paper's (root mean square over " +
 			"sizes), and the points that masking adds, with a 95 % interval; means of 10, 25, 50 and 90 % to train on and " +
-			"twenty splits."}
+			"twenty splits. " + addedLater}
 	for _, choice := range judge.ForGIN() {
 		if choice.Rescale { // unmasked, it equals the cited reading
-			t.Header = append(t.Header, "adds, rescaled")
+			t.Header = append(t.Header, "adds, rescaled†")
 			continue
 		}
-		t.Header = append(t.Header, choice.String()+": without", "adds")
+		t.Header = append(t.Header, choice.String()+"†: without", "adds")
 	}
 	t.TextColumns = len(t.Header)
 	grid, err := e.grid()
@@ -49,7 +52,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 				published = append(published, *f1)
 			}
 		}
-		if gain := publishedOverReadings(a.Data, a.Model, a.Setting); gain != nil && len(published) == len(a.Sizes) {
+		if gain := publishedOverReadings(a.Data, a.Model, a.Setting); gain != nil {
 			texts[1], texts[2] = fmt.Sprintf("%.1f", average(published)), plots.Signed(*gain, 2)
 		}
 		of := []judge.Answer{a}
@@ -61,12 +64,9 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 			if a.Complete() {
 				plain, adds = fmt.Sprintf("%.1f", average(a.Effect.Plain)), intervalText(a.Effect.Pooled, 2)
 			}
-			if a.Complete() && len(published) == len(a.Sizes) {
-				squares := 0.0
-				for size, f1 := range published {
-					squares += (a.Effect.Plain[size] - f1) * (a.Effect.Plain[size] - f1) / float64(len(published))
-				}
-				plain += fmt.Sprintf(" (%.1f)", math.Sqrt(squares))
+			if a.Complete() && len(published) > 0 {
+				sum, n := squares(a, "levels")
+				plain += fmt.Sprintf(" (%.1f)", math.Sqrt(sum/float64(n)))
 			}
 			if k == 0 || !judge.ForGIN()[k-1].Rescale {
 				texts = append(texts, plain)
@@ -84,7 +84,7 @@ func (e *Evidence) Levels() (plots.Panels, error) {
 	p := plots.Panels{ID: levelsID, Title: "The better GIN does without masking, the less masking adds",
 		XLabel: "F1 without masking (%)", YLabel: "points gained",
 		Caption: fmt.Sprintf("GIN, each point one reading of what the paper is silent about: features, dropout, rates, "+
-			"rescaling; means of the four sizes and %d splits.", judge.Splits)}
+			"rescaling; means of the four sizes and %d splits. ", judge.Splits) + addedLater}
 	for _, setting := range datasets.Settings() {
 		var row []plots.Chart
 		for _, data := range judge.Data() {
@@ -96,7 +96,7 @@ func (e *Evidence) Levels() (plots.Panels, error) {
 			}
 			for i, q := range []judge.Question{divided, onF1, raw} {
 				s := plots.Series{Scattered: true, Name: []string{"features divided by their sum",
-					"the same, stopped on macro F1", "raw features"}[i]}
+					"the same, stopped on macro F1†", "raw features"}[i]}
 				of, err := judge.Each(e.cited, q)
 				if err != nil {
 					return p, err

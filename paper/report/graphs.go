@@ -189,7 +189,7 @@ func PredictionsTable() plots.Table {
 	return t
 }
 
-// dense is the mean degree from which a graph is dense; Reddit's is 99.
+// dense is the mean degree from which a graph is dense; Reddit's is 492.
 const dense = 30
 
 // DenseGraphs returns a sentence on dense graphs, in place of the paper's Reddit.
@@ -204,7 +204,7 @@ func DenseGraphs() string {
 			effects[c.Setting] = append(effects[c.Setting], c.Masked)
 		}
 	}
-	text := "Reddit, where the paper gains most, was not run: its download is not of this project. "
+	text := "Reddit was not run: its files are not part of this project. "
 	if len(names) == 0 {
 		return text + "Of the dense graphs here too few splits have run.\n"
 	}

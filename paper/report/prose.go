@@ -74,8 +74,9 @@ func (e *Evidence) words() text.FuncMap {
 		"graphs": GraphsSentence, "gain": e.gain, "gains": e.gainsOf, "instead": e.instead, "stated": e.stated, "published": published,
 		"distance": e.distance, "early": e.earlyEpochs, "single": e.singleClass, "without90": e.without90,
 		"untuned": e.untuned, "tuned": e.tunedAgainst, "sub": func(a, b float64) float64 { return a - b },
-		"is": e.graded, "cost": e.cost, "mad": e.madOf, "f1": e.f1Of, "rank": e.rankOfLevels, "scaled": e.scaled,
-		"sums": e.rankOfSums, "departed": e.departed, "deepest": e.deepest, "level": e.levelAt10,
+		"is": e.graded, "claimed": e.claimed, "cost": e.cost, "mad": e.madOf, "f1": e.f1Of, "rank": e.rankOfLevels,
+		"scaled": e.in(judge.Scale), "departed": e.in(judge.Departures),
+		"sums": e.rankOfSums, "deepest": e.deepest, "level": e.levelAt10,
 		"every": func(word judge.Verdict, all []effect) bool {
 			return count(all, func(x effect) bool { return x.Verdict != word }) == 0
 		},
@@ -103,15 +104,6 @@ func (e *Evidence) words() text.FuncMap {
 		"least": func(all []effect) float64 { least, _ := extremes(all); return least },
 		"most":  func(all []effect) float64 { _, most := extremes(all); return most },
 	}
-}
-
-func count(all []effect, is func(effect) bool) (n int) {
-	for _, x := range all {
-		if is(x) {
-			n++
-		}
-	}
-	return n
 }
 
 func extremes(all []effect) (least, most float64) {
@@ -265,40 +257,34 @@ func published(model, data, nodes string) (float64, error) {
 
 // distance is the root mean square distance from the paper's "levels" (plain) or "gains".
 func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
+	c, err := choiceOf(choice)
+	if err != nil {
+		return 0, err
+	}
 	sum, n := 0.0, 0
-	for _, nodes := range []string{"new", "known"} {
-		squares, cells, err := e.squares(what, model, data, nodes, choice)
-		if err != nil {
+	for _, s := range datasets.Settings() {
+		a, err := judge.Ask(e.cited, data, model, s, c, judge.Contrast{})
+		if _, err = ofAnswer(a, err); err != nil {
 			return 0, err
 		}
-		sum, n = sum+squares, n+cells
+		squares, sizes := squares(a, what)
+		sum, n = sum+squares, n+sizes
 	}
 	return math.Sqrt(sum / float64(n)), nil
 }
 
-func (e *Evidence) squares(what, model, data, nodes, choice string) (sum float64, n int, err error) {
-	c, err := choiceOf(choice)
-	if err != nil {
-		return 0, 0, err
-	}
-	a, err := judge.Ask(e.cited, data, model, setting(nodes), c, judge.Contrast{})
-	if err != nil {
-		return 0, 0, err
-	}
-	x, err := effectOf(a)
-	if err != nil {
-		return 0, 0, err
-	}
+// squares sums the squared distances of a complete answer's "levels" or "gains" from the paper's, over its n sizes.
+func squares(a judge.Answer, what string) (sum float64, n int) {
 	for i, size := range a.Sizes {
-		ours, theirs := x.BySize[i], publishedGain(data, model, a.Setting, size)
-		if what == "levels" {
-			ours, theirs = a.Effect.Plain[i], Published(data, model, a.Setting, size, false)
+		ours, theirs := a.Effect.Plain[i], Published(a.Data, a.Model, a.Setting, size, false)
+		if what == "gains" {
+			ours, theirs = average(a.Effect.Differences[i]), publishedGain(a.Data, a.Model, a.Setting, size)
 		}
 		if theirs != nil {
 			sum, n = sum+(ours-*theirs)*(ours-*theirs), n+1
 		}
 	}
-	return sum, n, nil
+	return sum, n
 }
 
 // level holds a macro F1 in percent: ours, the paper's, and ours minus the paper's.
@@ -383,19 +369,33 @@ func (e *Evidence) without90(nodes string, all bool) (effect, error) {
 	return effect{TTest: test}, err
 }
 
-func (e *Evidence) graded(id string, grade judge.Grade) (bool, error) {
+func (e *Evidence) judged(id string) (Verdict, error) {
 	for _, a := range Artifacts() {
 		for _, c := range a.Claims {
 			if c.ID == id {
 				v := e.verdict(c)
 				if v.Grade == judge.NotRun {
-					return false, errMissing
+					return v, errMissing
 				}
-				return v.Grade == grade, nil
+				return v, nil
 			}
 		}
 	}
-	return false, fmt.Errorf("no claim %q", id)
+	return Verdict{}, fmt.Errorf("no claim %q", id)
+}
+
+func (e *Evidence) graded(id string, grade judge.Grade) (bool, error) {
+	v, err := e.judged(id)
+	return v.Grade == grade, err
+}
+
+// claimed is the effect pooled for a claim about points.
+func (e *Evidence) claimed(id string) (effect, error) {
+	v, err := e.judged(id)
+	if err != nil {
+		return effect{}, err
+	}
+	return effect{TTest: *v.Effect}, nil
 }
 
 // ofAnswer is [effectOf] for [judge.Ask] and [judge.Each].
@@ -488,55 +488,41 @@ func (e *Evidence) rankOfSums() (float64, error) {
 	return rank, err
 }
 
-// scaled is an effect of [judge.Scale], departed one of [judge.Departures].
-func (e *Evidence) scaled(model, nodes, reading string) (effect, error) {
-	return e.in(judge.Scale, model, nodes, reading)
-}
-
-func (e *Evidence) departed(model, nodes, reading string) (effect, error) {
-	return e.in(judge.Departures, model, nodes, reading)
-}
-
-func (e *Evidence) in(part judge.Part, model, nodes, reading string) (effect, error) {
-	all, err := e.each(part, leadingData, model, setting(nodes))
-	if err != nil {
-		return effect{}, err
-	}
-	for _, a := range all {
-		if judge.Departure(a.Axes, a.Reading) == reading {
-			if a.Effect == nil {
-				return effect{}, errMissing
-			}
-			return effect{TTest: a.Effect.Pooled, Plain: average(a.Effect.Plain)}, nil
+// in returns a function from model, nodes and reading to an effect of [judge.Scale] or [judge.Departures].
+func (e *Evidence) in(part judge.Part) func(model, nodes, reading string) (effect, error) {
+	return func(model, nodes, reading string) (effect, error) {
+		all, err := e.each(part, leadingData, model, setting(nodes))
+		if err != nil {
+			return effect{}, err
 		}
+		for _, a := range all {
+			if judge.Departure(a.Axes, a.Reading) == reading {
+				if a.Effect == nil {
+					return effect{}, errMissing
+				}
+				return effect{TTest: a.Effect.Pooled, Plain: average(a.Effect.Plain)}, nil
+			}
+		}
+		return effect{}, fmt.Errorf("%s: no reading %q", part, reading)
 	}
-	return effect{}, fmt.Errorf("%s: no reading %q", part, reading)
 }
 
-// tunedGIN is the balanced comparison of GIN on Cora's known nodes with 10 % train nodes.
-func (e *Evidence) tunedGIN(with string) (judge.Tuned, error) {
+// tunedAgainst is tuned masking's lead over an arm in the balanced comparison, for GIN on Cora's known nodes with 10 %
+// train nodes; Plain is the arm's mean.
+func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	for _, t := range e.tuned(balancedID).cells {
 		if t.Model.Name == "gin" && t.Model.With == with && t.Data == leadingData && t.TrainPercent == 10 &&
 			t.Setting == datasets.Transductive {
-			return t, nil
+			at := slices.IndexFunc(t.Arms, func(other judge.TunedArm) bool { return other.Name == arm })
+			x.Plain = average(t.Arms[at].F1)
+			x.TTest, err = stats.Pooled([][]float64{t.Differences(judge.ArmMaskedTuned, arm)})
+			return x, err
 		}
 	}
-	return judge.Tuned{}, errMissing
+	return x, errMissing
 }
 
-// tunedAgainst is tuned masking's lead in tunedGIN; Plain is the other arm's mean.
-func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
-	t, err := e.tunedGIN(with)
-	if err != nil {
-		return x, err
-	}
-	at := slices.IndexFunc(t.Arms, func(other judge.TunedArm) bool { return other.Name == arm })
-	x.Plain = average(t.Arms[at].F1)
-	x.TTest, err = stats.Pooled([][]float64{t.Differences(judge.ArmMaskedTuned, arm)})
-	return x, err
-}
-
-// untuned is the cited configuration's mean macro F1 in tunedGIN's place, on the cited splits.
+// untuned is the cited configuration's mean macro F1 in tunedAgainst's place, on the cited splits.
 func (e *Evidence) untuned(choice string) (float64, error) {
 	c, err := choiceOf(choice)
 	if err != nil {

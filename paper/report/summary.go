@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"nodemask/paper/judge"
@@ -52,28 +51,13 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 	return all
 }
 
-// Count returns the paper's claims per grade, and in all.
-func Count(all []Judged) (grades map[judge.Grade]int, claims int) {
-	grades = map[judge.Grade]int{}
-	for _, j := range all {
-		if !j.Ours {
-			grades[j.Grade]++
-			claims++
+func count[T any](all []T, is func(T) bool) (n int) {
+	for _, x := range all {
+		if is(x) {
+			n++
 		}
 	}
-	return grades, claims
-}
-
-// CountText returns "Of the paper's 45 claims 5 are graded “reproduced”, …".
-func CountText(all []Judged) string {
-	grades, claims := Count(all)
-	var parts []string
-	for _, g := range judge.Grades() {
-		if n := grades[g]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, g))
-		}
-	}
-	return fmt.Sprintf("Of the paper's %d claims: %s.", claims, strings.Join(parts, ", "))
+	return n
 }
 
 // Summary returns the table of verdicts.
@@ -81,8 +65,8 @@ func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 	all := Judge(artifacts, e)
 	t := plots.Table{ID: SummaryID, Title: "What was found",
 		Header: []string{"claim", "verdict", "p < 0.05", "pooled effect [95 %]", "how robust", "command", "rule"}, TextColumns: 7,
-		Caption: CountText(all) + " Bold: the paper's claims; the others are ours. \u201cp < 0.05\u201d is the paper's own " +
-			"rule: in how many comparisons the claim holds significantly."}
+		Caption: "Bold: the paper's claims; the others are ours. \u201cp < 0.05\u201d is the paper's own rule: in how many " +
+			"comparisons the claim holds significantly."}
 	if fewest, most := e.trialsPerCell(artifacts); most > 0 && fewest < paperTrials {
 		t.Caption += fmt.Sprintf(" Cells have %d to %d trials, where the paper has %d.", fewest, most, paperTrials)
 	}
@@ -97,26 +81,27 @@ func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 
 // CountTable returns the paper's claims by grade and subject.
 func CountTable(all []Judged) plots.Table {
-	t := plots.Table{ID: "counts", TextColumns: 1, Header: []string{"the paper's claims on"}}
-	about := []struct {
-		title string
-		has   func(subject string) bool
-	}{{"higher F1 by masking", func(s string) bool { return s == aboutGIN || s == aboutAttention }},
-		{"caching", func(s string) bool { return s == aboutCaching }},
-		{"anything else", func(s string) bool { return s != aboutGIN && s != aboutAttention && s != aboutCaching }}}
-	total, _ := Count(all)
-	for _, g := range judge.Grades() {
-		if total[g] > 0 {
-			t.Header = append(t.Header, string(g))
+	t := plots.Table{ID: "counts", TextColumns: 1, Header: []string{"the paper's claims on"},
+		Rows: [][]plots.Field{plots.Fields("higher F1 by masking"), plots.Fields("caching"), plots.Fields("anything else")}}
+	about := func(subject string) int {
+		switch subject {
+		case aboutGIN, aboutAttention:
+			return 0
+		case aboutCaching:
+			return 1
 		}
+		return 2
 	}
-	for _, of := range about {
-		grades, _ := Count(slices.DeleteFunc(slices.Clone(all), func(j Judged) bool { return !of.has(j.Subject) }))
-		row := plots.Fields(of.title)
-		for _, g := range t.Header[1:] {
-			row = append(row, plots.Field{Text: fmt.Sprint(grades[judge.Grade(g)])})
+	for _, g := range judge.Grades() {
+		graded := func(j Judged) bool { return !j.Ours && j.Grade == g }
+		if count(all, graded) == 0 {
+			continue
 		}
-		t.Rows = append(t.Rows, row)
+		t.Header = append(t.Header, string(g))
+		for i := range t.Rows {
+			n := count(all, func(j Judged) bool { return graded(j) && about(j.Subject) == i })
+			t.Rows[i] = append(t.Rows[i], plots.Field{Text: fmt.Sprint(n)})
+		}
 	}
 	return t
 }
@@ -127,7 +112,7 @@ func orDash(text string) string { return cmp.Or(text, "–") }
 // above 0 if it agrees.
 func ClaimsForest(artifacts []Artifact, e *Evidence) plots.Forest {
 	all := Judge(artifacts, e)
-	f := plots.Forest{ID: SummaryID, Title: CountText(all),
+	f := plots.Forest{ID: SummaryID, Title: "The paper's claims, and what was found",
 		XLabel: "pooled effect, above 0 as the claim says (points of F1)", Width: 1200, Columns: []string{"p < 0.05",
 			"verdict"},
 		Caption: "Each claim with its pooled effect and 95 % interval over seeds, where it is about F1; in how many " +
