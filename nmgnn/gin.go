@@ -28,14 +28,15 @@ func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	// W·Σh = Σ(W·h): multiplying first sums rows of Width[0] numbers, not of all features, and keeps features sparse.
 	w, b := linearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])
 	z := h.Times(w)
-	root := z
 	switch {
 	case l.LearnEpsilon:
-		root = Mul(z, AddScalar(ZeroWeights(scope, h.Graph(), "epsilon", 1, 1), 1+l.Epsilon))
+		root := Mul(z, AddScalar(ZeroWeights(scope, h.Graph(), "epsilon", 1, 1), 1+l.Epsilon))
+		z = Add(Add(root, near.Sum(z, mask)), b)
 	case l.Epsilon != 0:
-		root = MulScalar(z, 1+l.Epsilon)
+		z = Add(Add(MulScalar(z, 1+l.Epsilon), near.Sum(z, mask)), b)
+	default:
+		z = near.rooted(z, b, mask)
 	}
-	z = Add(Add(root, near.Sum(z, mask)), b)
 	for i, width := range l.Width[1:] {
 		if l.Norm {
 			z = batchNorm(scope.In("norm%d", i), near, z)

@@ -49,6 +49,7 @@ type dense struct {
 	large      bool             // do not copy: neither transpose nor drop entries
 	dropped    *kernels.Dropped // the node with entries dropped; may be nil
 	seen       *Node            // [nodes, 1]: rows that are read; nil: all
+	before     *Node            // node is its ReLU; nil: unknown
 }
 
 func (d dense) Graph() *Graph { return d.node.Graph() }
@@ -84,6 +85,11 @@ func (d dense) Dropout(random *Random, rate float64) Input {
 		dropped := r.DropoutOf(d.node, rate, d.seen)
 		d.dropped = &dropped
 		return d
+	}
+	if d.before != nil {
+		if dropped := r.DropoutReLU(d.before, rate, d.seen); dropped != nil {
+			return dense{node: dropped, seen: d.seen}
+		}
 	}
 	if d.positions == nil && d.transposed == nil {
 		d.node, d.dropped = r.DropoutSeen(d.Node(), rate, d.seen), nil

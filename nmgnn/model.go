@@ -40,6 +40,7 @@ type Pass struct {
 	Near     Neighbours
 	Features Input   // [nodes, width]
 	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: inactive
+	ZeroOne  bool    // the mask holds only 0 and 1
 	Random   *Random // for dropout; nil outside training
 	// Seen [nodes, 1] is not zero for nodes whose last representation or logits are read; other nodes' may be anything.
 	// nil: all.
@@ -53,17 +54,33 @@ type Pass struct {
 func (m Model) Forward(p Pass) []*Node {
 	seen := m.seen(p)
 	h := seeing(p.Features, seen[0])
+	if m.isLean() {
+		kernels.Lean(p.Features.Graph(), p.ZeroOne)
+	}
 	all := make([]*Node, 0, len(m.Layers)+1)
 	for i := range m.Layers {
 		p.Near = p.Near.seeing(seen[i+1])
-		out := m.Step(p, i, h)
+		out, before := m.step(p, i, h)
 		all = append(all, out)
-		h = seeing(Dense(out), seen[i+1])
+		h = dense{node: out, seen: seen[i+1], before: before}
 	}
 	if m.Readout.Classes > 0 {
 		all = append(all, m.ReadOut(p, all))
 	}
 	return all
+}
+
+// isLean reports whether [kernels.Lean] keeps all digits.
+func (m Model) isLean() bool {
+	return !m.Norm && !slices.ContainsFunc(m.Layers, func(l Layer) bool {
+		switch l := l.(type) {
+		case GIN:
+			return l.Norm
+		case GAT, GATv2, SGAT, GCN, SAGE:
+			return false
+		}
+		return true
+	})
 }
 
 // seen returns the nodes whose features and h^(1)…h^(k) are read: k+1 nodes [nodes, 1], nil for all.
@@ -93,13 +110,19 @@ func (m Model) seen(p Pass) []*Node {
 
 // Step returns the output h^(i+1) of layer i (from 0): [nodes, width].
 func (m Model) Step(p Pass, i int, h Input) *Node {
+	out, _ := m.step(p, i, h)
+	return out
+}
+
+// step returns [Model.Step]'s output and, if that is a ReLU, what it is the ReLU of, else nil.
+func (m Model) step(p Pass, i int, h Input) (out, before *Node) {
 	scope := p.Scope.In("layer%d", i)
 	defer nameLayer(i, m.Layers[i])
 	input := h
 	if !m.ScoresOnly {
 		input = h.Dropout(p.Random, m.Dropout)
 	}
-	out := m.Layers[i].Forward(scope, p.Near, input, p.Mask)
+	out = m.Layers[i].Forward(scope, p.Near, input, p.Mask)
 	if hidden := i < len(m.Layers)-1 || m.Readout.Classes > 0; hidden {
 		if m.Norm {
 			out = batchNorm(scope.In("norm"), p.Near, out)
@@ -107,16 +130,16 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 		if m.Activation != nil {
 			out = m.Activation(out)
 		} else {
-			out = relu(out)
+			before, out = out, relu(out)
 		}
 	}
 	if m.Residual && h.Width() == out.Shape().Dimensions[1] {
-		out = Add(out, h.Node())
+		before, out = nil, Add(out, h.Node())
 	}
 	if p.After != nil {
-		out = p.After(i, out)
+		before, out = nil, p.After(i, out)
 	}
-	return out
+	return out, before
 }
 
 // nameLayer adds the layer to a panic with an error and, for a custom layer, the line.

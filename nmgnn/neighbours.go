@@ -220,6 +220,18 @@ func (n Neighbours) Sum(h, mask *Node) *Node {
 	return kernels.Sum(n.product, h, mask, n.othersMasked(n.present(g)), n.train)
 }
 
+// rooted returns h + Sum(h, mask) + b: b [1, width].
+func (n Neighbours) rooted(h, b, mask *Node) *Node {
+	n.ofNodes("h", h, 0)
+	n.checkMask(mask)
+	if n.mask == nil && n.drop == nil {
+		if y := kernels.Rooted(n.product, h, b, mask, n.train); y != nil {
+			return y
+		}
+	}
+	return Add(Add(h, n.Sum(h, mask)), b)
+}
+
 // Mean returns Sum divided by |N_v|; 0 without neighbours.
 func (n Neighbours) Mean(h, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
@@ -336,9 +348,14 @@ func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
 // PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with this slope below zero;
 // source and target are [nodes, heads]. It avoids storing e if possible.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask *Node, rate float64) *Node {
+	return n.biasedAttention(source, target, slope, h, mask, nil, rate)
+}
+
+// biasedAttention returns PairAttention plus bias [1, width]; nil: none.
+func (n Neighbours) biasedAttention(source, target *Node, slope float64, h, mask, bias *Node, rate float64) *Node {
 	n.ofNodes("source", source, 0)
 	n.ofNodes("target", target, source.Shape().Dimensions[1])
-	return n.attend(kernels.Attention{Source: source, Target: target, Slope: slope, Values: h, Mask: mask},
+	return n.attend(kernels.Attention{Source: source, Target: target, Slope: slope, Values: h, Mask: mask, Bias: bias},
 		source.Shape().Dimensions[1], rate)
 }
 

@@ -52,9 +52,11 @@ func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 
 func (m Mask) Delta() []float32 {
 	delta := make([]float32, len(m))
 	for v, masked := range m {
-		if !masked {
-			delta[v] = 1
+		one := math.Float32bits(1) // a conditional move: a processor cannot guess which nodes are masked
+		if masked {
+			one = 0
 		}
+		delta[v] = math.Float32frombits(one)
 	}
 	return delta
 }

@@ -224,7 +224,7 @@ func programOf(x Experiment, readings bool) program {
 	p := x.Parameters
 	of := program{readings: readings, masks: p.KeepRate.Active(), drops: p.Dropout > 0,
 		attention: p.AttentionDropout > 0, own: p.RegulariserRate > 0}
-	p.Preset, p.KeepRate, p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay = "", 0, "", false, 0, 0
+	p.Preset, p.KeepRate, p.MaskOver, p.LearningRate, p.WeightDecay = "", 0, "", 0, 0
 	p.Dropout, p.AttentionDropout, p.RegulariserRate = 0, 0, 0
 	p.NormalizeFeatures, p.MaxEpochs, p.Patience, p.StopOn = false, 0, 0, ""
 	if readings { // includes all kinds of arrivals

@@ -199,8 +199,8 @@ func TestSharedProgramsKeepTheNumbers(t *testing.T) {
 				x.Parameters.SelfTerm = hyper.SelfKept
 			}
 			all := x
-			all.Parameters.MaskOver, all.Parameters.Rescale, all.Parameters.KeepRate, all.Parameters.LearningRate,
-				all.Parameters.WeightDecay = hyper.MaskTrain, true, 0.7, 0.1, 0
+			all.Parameters.MaskOver, all.Parameters.KeepRate, all.Parameters.LearningRate,
+				all.Parameters.WeightDecay = hyper.MaskTrain, 0.7, 0.1, 0
 			all.Parameters.NormalizeFeatures, all.Parameters.StopOn, all.Parameters.Patience = false, hyper.StopOnAccuracy, 5
 			shared := NewRunner(b)
 			defer shared.Close()

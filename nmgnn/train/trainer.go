@@ -211,7 +211,7 @@ func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded,
 // the loss and the scored nodes' classes.
 func (t *trainer) compileStep(validate bool) (*model.Exec, error) {
 	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.KeepRate.Active(),
-		Regulariser: t.options.regulariser(), Rates: t.rates,
+		ZeroOne: !t.options.Rescale, Regulariser: t.options.regulariser(), Rates: t.rates,
 		LearningRate: t.options.LearningRate, Targets: t.train.targets, SeesScored: true}
 	if validate {
 		step.More = func(scope *model.Scope, trained *Node) (outputs []*Node) {

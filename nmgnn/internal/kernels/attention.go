@@ -19,16 +19,22 @@ type Attention struct {
 	Present *Node
 	// Keep [slots, heads] multiplies α, for dropout.
 	Keep *Node
-	// Gradients requests gradients towards Scores (or Source and Target) and Values.
+	// Bias [1, width] is added to y; nil: none.
+	Bias *Node
+	// Gradients requests gradients towards Scores (or Source and Target), Values and Bias.
 	Gradients bool
 }
 
 func attendByParts(p Product, a Attention) *Node {
+	if bias := a.Bias; bias != nil {
+		a.Bias = nil
+		return Add(attendByParts(p, a), bias)
+	}
 	e := a.Scores
 	if e == nil {
 		e = activation.LeakyReluWith(Add(Sources(p, a.Source, a.Gradients), Targets(p, a.Target, a.Gradients)), a.Slope)
 	}
-	heard, _ := masked(a.Values, a.Mask)
+	heard, _ := masked(nil, a.Values, a.Mask)
 	scores, value := StopGradient(e), StopGradient(heard)
 	headCount := e.Shape().Dimensions[1]
 	// α_vu = q_vu / Σ_w q_vw: dividing the sum over u saves passes over the entries.

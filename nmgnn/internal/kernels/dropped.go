@@ -30,7 +30,7 @@ func (d Dropped) Node() *Node {
 	if !d.fused {
 		return Mul(d.x, d.stream.Keep(Positions(d.x.Graph(), nil, d.x.Shape().Dimensions), d.rate))
 	}
-	return d.stream.drop(d.x, d.rows(), d.width(), d.rate, d.seen)
+	return d.stream.drop(d.x, d.rows(), d.width(), d.rate, d.seen, nil)
 }
 
 func (d Dropped) rows() int  { return d.x.Shape().Dimensions[0] }

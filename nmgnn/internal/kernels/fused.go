@@ -115,6 +115,29 @@ func Reach(p Product, seen, mask *Node) *Node {
 	return f.forward.in(seen.Graph()).Reach(seen, mask)
 }
 
+// Rooted returns h + [Sum] + bias in one loop, with gradients towards h and bias: bias [1, width], of a square matrix. It
+// returns nil if the computation is not [Lean], or this product has other loops.
+func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
+	f, ok := p.(*fusedProduct)
+	is, zeroOne := lean(h.Graph())
+	if !ok || !is || mask != nil && !zeroOne {
+		return nil
+	}
+	g, fixed := h.Graph(), StopGradient(h)
+	rows := fused.Rows{Wanted: f.seen, Root: fixed, Bias: StopGradient(bias)}
+	if mask != nil {
+		rows.Heard = StopGradient(mask)
+	}
+	y := f.forward.in(g).Times(fixed, nil, nil, rows)
+	if !gradients {
+		return y
+	}
+	f.needTransposed()
+	return WithAdjoints(y, Argument{h, func(v *Node) *Node {
+		return f.adjoint.in(g).Times(v, nil, nil, fused.Rows{Heard: f.seen, Wanted: rows.Heard, Root: v})
+	}}, Argument{bias, func(v *Node) *Node { return ReduceAndKeep(v, ReduceSum, 0) }})
+}
+
 func (p *fusedProduct) Times(h, factor, weights *Node) *Node {
 	return p.forward.in(h.Graph()).Times(h, weights, nil, fused.Rows{Heard: factor, Wanted: p.seen})
 }
@@ -154,7 +177,7 @@ func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *
 	if !fused.Available(s.key.Graph()) {
 		return p.parts.DropEntries(s, x, heads, rate)
 	}
-	return s.drop(x, p.Slots(), heads, rate, nil) // slots are entries
+	return s.drop(x, p.Slots(), heads, rate, nil, nil) // slots are entries
 }
 
 // Mean divides the entries' weights, at no cost.
@@ -172,7 +195,12 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	if a.Present != nil || !fused.Available(g) {
 		return attendByParts(p, a) // package fused cannot omit entries
 	}
-	values, factor := masked(a.Values, a.Mask)
+	if is, _ := lean(g); a.Bias != nil && !is {
+		bias := a.Bias
+		a.Bias = nil
+		return Add(p.Attend(a), bias)
+	}
+	values, factor := masked(p, a.Values, a.Mask)
 	m, value := p.forward.in(g), StopGradient(values)
 	var s fused.Scores
 	if a.Scores != nil {
@@ -182,7 +210,11 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 			Const(g, [][]float32{{float32(a.Slope)}})
 	}
 	rows := fused.Rows{Heard: factor, Wanted: p.seen}
-	y, alpha, kept := m.Attend(s, value, a.Keep, rows)
+	biased := rows
+	if a.Bias != nil {
+		biased.Bias = StopGradient(a.Bias)
+	}
+	y, alpha, kept := m.Attend(s, value, a.Keep, biased)
 	if !a.Gradients {
 		// The pure-Go backend fails if a program ends with one of several results and later ones are unused; this node
 		// follows all of them.
@@ -199,6 +231,9 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 	} else {
 		towards = append(towards, Argument{a.Source, func(v *Node) *Node { return p.TotalBack(backward(v).scores) }},
 			Argument{a.Target, func(v *Node) *Node { return backward(v).target }})
+	}
+	if a.Bias != nil {
+		towards = append(towards, Argument{a.Bias, func(v *Node) *Node { return ReduceAndKeep(v, ReduceSum, 0) }})
 	}
 	return WithAdjoints(y, towards...)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/nmgnn/internal/kernels/fused"
 )
@@ -50,6 +51,19 @@ func DenseAdjoint(x, v, seen *Node) *Node {
 	return TransposeAllAxes(DotGeneral(v, []int{0}, nil, x, []int{0}, nil), 1, 0)
 }
 
+const leanParam = "/nodemask_lean"
+
+// Lean lets a computation leave out what changes no number: additions of zero and, if masks hold only 0 and 1,
+// multiplications by masks. XLA then fuses other operations, so a product may be rounded before it is added or not:
+// batch normalization would have other digits.
+func Lean(g *Graph, zeroOne bool) { model.SetGraphParam(g, leanParam, zeroOne) }
+
+func lean(g *Graph) (is, zeroOne bool) {
+	value, is := model.GetGraphParam(g, leanParam)
+	zeroOne, _ = value.(bool)
+	return is && fused.Skips(g), zeroOne
+}
+
 // Argument is an input of a function; Adjoint maps the result's gradient to X's.
 type Argument struct {
 	X       *Node
@@ -75,7 +89,12 @@ func WithAdjoints(y *Node, arguments ...Argument) *Node {
 			links = Add(links, link)
 		}
 	}
-	return IdentityWithCustomGradient(Add(StopGradient(y), links), func(_, v *Node) *Node {
+	g := y.Graph()
+	linked := Add(StopGradient(y), links)
+	if is, _ := lean(g); is {
+		linked = Where(Const(g, false), BroadcastToDims(links, y.Shape().Dimensions...), StopGradient(y))
+	}
+	return IdentityWithCustomGradient(linked, func(_, v *Node) *Node {
 		arrived = v
 		return v
 	})

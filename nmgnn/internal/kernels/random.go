@@ -33,10 +33,26 @@ func (r *Random) DropoutSeen(x *Node, rate float64, seen *Node) *Node {
 	}
 	if r.fused && x.Rank() == 2 && fused.Available(x.Graph()) {
 		s := r.Next()
-		drop := func(x *Node) *Node { return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate, seen) }
+		drop := func(x *Node) *Node {
+			return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate, seen, nil)
+		}
 		return Linear(x, x.Shape().Dimensions[0], drop, drop)
 	}
 	return Mul(x, r.Next().Keep(Positions(x.Graph(), nil, x.Shape().Dimensions), rate))
+}
+
+// DropoutReLU returns [Random.DropoutSeen] of max(x, 0) in one loop; nil if the computation is not [Lean], or drops
+// nothing.
+func (r *Random) DropoutReLU(x *Node, rate float64, seen *Node) *Node {
+	is, _ := lean(x.Graph())
+	if r == nil || rate == 0 || !r.fused || !is || x.Rank() != 2 {
+		return nil
+	}
+	s, gate := r.Next(), StopGradient(x)
+	drop := func(x *Node) *Node {
+		return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate, seen, gate)
+	}
+	return Linear(x, x.Shape().Dimensions[0], drop, drop)
 }
 
 // Next returns the next stream, for drawing the same numbers in two orders.
@@ -60,10 +76,10 @@ func (s Stream) half(i int) *Node {
 	return mix(BitwiseXor(key, Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
 }
 
-// drop returns x·Keep(0, 1, …) row by row (nil x: Keep), computed by package fused.
-func (s Stream) drop(x *Node, rows, columns int, rate float64, seen *Node) *Node {
+// drop returns x·Keep(0, 1, …) row by row (nil x: Keep), and 0 where the gate is below 0, computed by package fused.
+func (s Stream) drop(x *Node, rows, columns int, rate float64, seen, gate *Node) *Node {
 	draw, scale := s.dropped(rate)
-	return fused.Drop(draw, scale, x, rows, columns, seen)
+	return fused.Drop(draw, scale, x, rows, columns, seen, gate)
 }
 
 func (s Stream) dropped(rate float64) (draw, scale *Node) {

@@ -25,6 +25,7 @@ type Step struct {
 	Model        nmgnn.Model
 	Data         *nmgnn.Loaded
 	Masks        bool              // node masking is active
+	ZeroOne      bool              // masks hold only 0 and 1
 	Regulariser  nmgnn.Regulariser // may be nil
 	Rates        *kernels.Rates    // drop rates read from variables; nil: compiled in
 	LearningRate float64           // of Adam
@@ -48,7 +49,7 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 		pass := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: s.Data.Neighbours(true, random),
 			Features: s.Data.Features(graph, true), Random: random, After: s.After}
 		if s.Masks {
-			pass.Mask = in[2]
+			pass.Mask, pass.ZeroOne = in[2], s.ZeroOne
 		}
 		if s.Regulariser != nil {
 			pass = s.Regulariser.Apply(pass)

@@ -35,14 +35,20 @@ const (
 	droppedBit
 	scoresBit
 	keepBit
+	rootBit
+	biasBit
+	gateBit
 )
 
-// Rows are the rows that a kernel may skip; nil: none.
+// Rows are the rows that a kernel may skip, and what sums start from; nil: none.
 type Rows struct {
-	// Heard [columns, 1] is zero for rows of h that need not be read: they must be zero, which is not checked.
+	// Heard [columns, 1] is zero for rows of h that count as zero, unread; unless [Skips], they must be zero.
 	Heard *Node
 	// Wanted [rows, 1] is zero for result rows that may be zero. In Go, only sums use it.
 	Wanted *Node
+	// Root [rows, width] and Bias [1, width] are added to sums if [Skips]: (Root + sum) + Bias. Sums of attention take a
+	// Bias only, others none without a Root.
+	Root, Bias *Node
 }
 
 func (r Rows) inputs(g *Graph, which int32, heard, wanted int) []*Node {
@@ -54,7 +60,13 @@ func (r Rows) inputs(g *Graph, which int32, heard, wanted int) []*Node {
 		must("wanted", r.Wanted, wanted, 1)
 		which |= wantedBit
 	}
-	return given(Const(g, [][]int32{{which}}), r.Heard, r.Wanted)
+	if r.Root != nil {
+		which |= rootBit
+	}
+	if r.Bias != nil {
+		which |= biasBit
+	}
+	return given(Const(g, [][]int32{{which}}), r.Heard, r.Wanted, r.Root, r.Bias)
 }
 
 // call calls a kernel that returns matrices of these [rows, columns]. It panics if the backend cannot run kernels.
@@ -181,6 +193,12 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 		mustDivide(width(h), width(weights))
 	}
 	m.check(positions)
+	if r.Root != nil {
+		must("root", r.Root, m.rows(), width(h))
+	}
+	if r.Bias != nil {
+		must("bias", r.Bias, 1, width(h))
+	}
 	return call(timesKernel, [][2]int{{m.rows(), width(h)}}, slices.Concat(r.inputs(h.Graph(), which,
 		h.Shape().Dimensions[0], m.rows()), draw, given(m.Offsets, m.Columns, h, weights, positions))...)[0]
 }
@@ -223,11 +241,16 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 // Drop returns x [rows, columns] (nil: ones), with some numbers zeroed and the others multiplied by scale [1, 1].
 // Number i, row by row, is dropped if mix(mix(i ^ a) + b) < c, with mix "lowbias32" and draw [1, 3] uint32 (a, b, c).
 // wanted is as in [Rows].
-func Drop(draw, scale, x *Node, rows, columns int, wanted *Node) *Node {
+//
+// Where gate [rows, columns] is below 0 the result is 0; nil: nowhere. A gate needs [Skips].
+func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	if x != nil {
 		must("x", x, rows, columns)
 	}
-	return drop(draw, scale, x, 0, rows, columns, rows, wanted, nil)
+	if gate != nil {
+		must("gate", gate, rows, columns)
+	}
+	return drop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
 }
 
 // DropRows returns rows first … first+rows-1 of [Drop] of x. It waits for the node after, so that blocks are computed
@@ -237,15 +260,19 @@ func DropRows(draw, scale, x *Node, first, rows int, wanted, after *Node) *Node 
 	if first < 0 || rows < 1 || first+rows > x.Shape().Dimensions[0] {
 		panic(fmt.Errorf("rows %d to %d of x, which is %s", first, first+rows-1, x.Shape()))
 	}
-	return drop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, after)
+	return drop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, after)
 }
 
-func drop(draw, scale, x *Node, first, rows, columns, all int, wanted, after *Node) *Node {
+func drop(draw, scale, x *Node, first, rows, columns, all int, wanted, gate, after *Node) *Node {
 	mustDraw(draw, scale)
 	g := draw.Graph()
 	draw = Concatenate([]*Node{draw, Const(g, [][]uint32{{uint32(first)}})}, 1)
-	return call(dropKernel, [][2]int{{rows, columns}}, append(Rows{Wanted: wanted}.inputs(g, 0, 0, all),
-		given(draw, scale, x, after)...)...)[0]
+	var which int32
+	if gate != nil {
+		which = gateBit
+	}
+	return call(dropKernel, [][2]int{{rows, columns}}, append(Rows{Wanted: wanted}.inputs(g, which, 0, all),
+		given(gate, draw, scale, x, after)...)...)[0]
 }
 
 // Score returns y, z [rows, heads]: per head, inner products of x [rows, width] with a and with b [1, width].
@@ -358,6 +385,9 @@ func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	if keep != nil {
 		must("keep", keep, m.entries(), s.Heads())
+	}
+	if r.Bias != nil {
+		must("bias", r.Bias, 1, width(h))
 	}
 	which, entries := s.which(), [2]int{m.entries(), s.Heads()}
 	results := [][2]int{{m.rows(), width(h)}, entries}

@@ -1,6 +1,7 @@
 package fused_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -34,8 +35,8 @@ func TestDropDropsWhatTheHashSays(t *testing.T) {
 				}
 			}
 			got := call(t, b, func(x []*Node) []*Node {
-				return []*Node{fused.Drop(x[0], x[1], x[2], size[0], size[1], nil),
-					fused.Drop(x[0], x[1], nil, size[0], size[1], nil)}
+				return []*Node{fused.Drop(x[0], x[1], x[2], size[0], size[1], nil, nil),
+					fused.Drop(x[0], x[1], nil, size[0], size[1], nil, nil)}
 			}, draw, [][]float32{{2}}, x)
 			for i, want := range [][][]float32{want, ones} {
 				for row, numbers := range got[i].([][]float32) {
@@ -49,6 +50,24 @@ func TestDropDropsWhatTheHashSays(t *testing.T) {
 	})
 }
 
+func TestWhatAGateClosesIsDroppedToo(t *testing.T) {
+	b, err := backend.Open("xla:cpu")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	r := rand.New(rand.NewPCG(3, 3))
+	for _, size := range [][2]int{{1, 1}, {3, 5}, {100, 33}, {4000, 64}} {
+		x, gate := numbers(r, size[0], size[1]), numbers(r, size[0], size[1])
+		gate[0][0], gate[size[0]-1][size[1]-1] = 0, float32(math.NaN()) // not below 0
+		got := call(t, b, func(x []*Node) []*Node {
+			dropped := fused.Drop(x[0], x[1], x[2], size[0], size[1], nil, nil)
+			return []*Node{Where(LessThan(x[3], ZerosLike(x[3])), ZerosLike(dropped), dropped),
+				fused.Drop(x[0], x[1], x[2], size[0], size[1], nil, x[3])}
+		}, [][]uint32{{5, 6, 1 << 31}}, [][]float32{{2}}, x, gate)
+		require.Equal(t, got[0], got[1], "%v", size)
+	}
+}
+
 func TestDroppingEntriesIsDroppingWeightsBitForBit(t *testing.T) {
 	forEachShape(t, func(t *testing.T, b *backend.Backend, r *rand.Rand, s shape) {
 		p := draw(r, s.rows, s.columns, s.most)
@@ -58,7 +77,7 @@ func TestDroppingEntriesIsDroppingWeightsBitForBit(t *testing.T) {
 			var problem any
 			got := compute(t, b, p, func(m fused.Matrix, x []*Node) (results []*Node) {
 				h, w, at, drawn, scale := x[0], x[1], x[2], x[3], x[4]
-				dropped := fused.Drop(drawn, scale, w, len(p.entries), 1, nil)
+				dropped := fused.Drop(drawn, scale, w, len(p.entries), 1, nil, nil)
 				results = []*Node{m.Times(h, dropped, nil, fused.Rows{}), m.Times(h, dropped, at, fused.Rows{})}
 				if fused.Skips(h.Graph()) {
 					return append(results, m.TimesDropped(drawn, scale, h, w, nil, fused.Rows{}),
@@ -87,7 +106,7 @@ func TestSomeRowsAreDroppedAsInTheWholeMatrix(t *testing.T) {
 		draw := [][]uint32{{r.Uint32(), r.Uint32(), 1 << 31}}
 		for _, of := range [][2]int{{0, 500}, {0, 1}, {499, 1}, {3, 200}, {77, 423}} {
 			got := call(t, b, func(x []*Node) []*Node {
-				return []*Node{fused.Drop(x[0], x[1], x[2], 500, 33, nil),
+				return []*Node{fused.Drop(x[0], x[1], x[2], 500, 33, nil, nil),
 					fused.DropRows(x[0], x[1], x[2], of[0], of[1], nil, x[1])}
 			}, draw, [][]float32{{2}}, x)
 			require.Equal(t, got[0].([][]float32)[of[0]:of[0]+of[1]], got[1])

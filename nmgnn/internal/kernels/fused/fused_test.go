@@ -234,6 +234,65 @@ func TestReachIsWhatSumsOfSeenRowsRead(t *testing.T) {
 	}
 }
 
+func TestReachOfALargeMatrix(t *testing.T) {
+	b, err := backend.Open("xla:cpu")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, most := range []int{3, 200} { // with 200, all is reached before the last row
+		p := draw(r, 1001, 1001, most)
+		seen, heard := numbers(r, 1001, 1), numbers(r, 1001, 1)
+		silence(r, seen, 2, 1)
+		silence(r, heard, 2, 1)
+		want := make([][]float32, 1001)
+		for row := range want {
+			want[row] = []float32{0}
+		}
+		for row := range seen {
+			if seen[row][0] != 0 {
+				want[row][0] = 1
+			}
+		}
+		p.each(func(row, _, c int) {
+			if seen[row][0] != 0 && heard[c][0] != 0 {
+				want[c][0] = 1
+			}
+		})
+		got := compute(t, b, p, func(m fused.Matrix, x []*Node) []*Node { return []*Node{m.Reach(x[0], x[1])} }, seen, heard)
+		require.Equal(t, want, got[0])
+	}
+}
+
+func TestRootsAndBiasesAreAddedToSums(t *testing.T) {
+	b, err := backend.Open("xla:cpu")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	for i, s := range cases {
+		r := rand.New(rand.NewPCG(8, uint64(i)))
+		p := draw(r, s.rows, s.columns, s.most)
+		h, root, bias := numbers(r, s.columns, s.width), numbers(r, s.rows, s.width), numbers(r, 1, s.width)
+		wanted := numbers(r, s.rows, 1)
+		silence(r, wanted, 2, 1)
+		heard := silence(r, slices.Clone(h), 2, 2)
+		got := compute(t, b, p, func(m fused.Matrix, x []*Node) (all []*Node) {
+			h, root, bias := x[0], x[3], x[4]
+			for _, rows := range []fused.Rows{{}, {Heard: x[1]}, {Wanted: x[2]}} {
+				sum := Add(root, m.Times(h, nil, nil, rows))
+				rows.Root = root
+				all = append(all, sum, m.Times(h, nil, nil, rows))
+				rows.Bias = bias
+				all = append(all, Add(sum, bias), m.Times(h, nil, nil, rows))
+			}
+			return all
+		}, h, heard, wanted, root, bias)
+		for k := 0; k < len(got); k += 2 {
+			require.Equal(t, got[k], got[k+1], "%+v, pair %d", s, k/2)
+		}
+	}
+}
+
 func TestTimesOfSmallWholeNumbersIsExact(t *testing.T) {
 	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
 		rapid.Check(t, func(t *rapid.T) {

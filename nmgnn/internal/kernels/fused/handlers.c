@@ -165,8 +165,8 @@ static int bits(const ffi_buffer *heard, int64_t all, const uint32_t **made, int
 
 static void *no_memory(const ffi_frame *frame) { return fail(frame, "nodemask: there is no memory left for what is masked"); }
 
-// taken is the next input if a bit of which is set, else NULL. Inputs that may be missing come first, in the order of these bits.
-enum { HEARD = 1, WANTED = 2, DROPPED = 4, SCORES = 8, KEEP = 16 };
+// taken is the next input if a bit of which is set, else NULL. Such inputs come first.
+enum { HEARD = 1, WANTED = 2, DROPPED = 4, SCORES = 8, KEEP = 16, ROOT = 32, BIAS = 64, GATE = 128 };
 static const ffi_buffer *taken(int which, int bit, int64_t *n, ffi_buffer ***x) {
 	if (!(which & bit))
 		return NULL;
@@ -178,13 +178,14 @@ static const ffi_buffer *taken(int which, int bit, int64_t *n, ffi_buffer ***x) 
 static int is_each(const ffi_buffer *b, int64_t rows) { return !b || is(b, FFI_F32, rows, 1); }
 static const float *data(const ffi_buffer *b) { return b ? b->data : NULL; }
 
-// which [1, 1] (, heard [·, 1]) (, wanted [rows, 1]) (, keys and bound [1, 3], scale [1, 1]), offsets [rows+1, 1], columns [entries, 1], h [·, width]
-// (, weights [entries, heads] (, positions [entries, 1])) → [rows, width]
-HANDLER(times, 4, 10, 1) {
+// which [1, 1] (, heard [·, 1]) (, wanted [rows, 1]) (, root [rows, width]) (, bias [1, width]) (, keys and bound [1, 3], scale [1, 1]), offsets
+// [rows+1, 1], columns [entries, 1], h [·, width] (, weights [entries, heads] (, positions [entries, 1])) → [rows, width]
+HANDLER(times, 4, 12, 1) {
 	EXPECT(times, is(x[0], FFI_S32, 1, 1));
 	int which = *(int32_t *)(*x++)->data;
 	n--;
 	const ffi_buffer *heard = taken(which, HEARD, &n, &x), *wanted = taken(which, WANTED, &n, &x);
+	const ffi_buffer *root = taken(which, ROOT, &n, &x), *bias = taken(which, BIAS, &n, &x);
 	const ffi_buffer *draw = taken(which, DROPPED, &n, &x), *scale = taken(which, DROPPED, &n, &x);
 	EXPECT(times, n >= 3 && n <= 5);
 	int64_t m = rows(y[0]), entries = rows(x[1]), width = columns(y[0]), all = rows(x[2]), row = width * (int64_t)sizeof(float), some;
@@ -192,7 +193,9 @@ HANDLER(times, 4, 10, 1) {
 	EXPECT(times, n < 4 || (is(x[3], FFI_F32, entries, -1) && width % columns(x[3]) == 0));
 	EXPECT(times, (n < 5 || is(x[4], FFI_S32, entries, 1)) && is_each(heard, all) && is_each(wanted, m));
 	EXPECT(times, !draw || (is(draw, FFI_U32, 1, 3) && is(scale, FFI_F32, 1, 1) && n > 3 && is(x[3], FFI_F32, -1, 1)));
+	EXPECT(times, (!root || is(root, FFI_F32, m, width)) && (!bias || (root && is(bias, FFI_F32, 1, width))));
 	times_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .weights = n > 3 ? x[3]->data : NULL, .wanted = data(wanted),
+	                .root = data(root), .bias = data(bias),
 	                .positions = n > 4 ? x[4]->data : NULL, .draw = draw ? draw->data : NULL, .scale = draw ? *(float *)scale->data : 0,
 	                .width = width, .heads = n > 3 ? columns(x[3]) : 1, .entries = entries, .y = y[0]->data};
 	large_pages(a.y, m * width * (int64_t)sizeof *a.y);
@@ -217,30 +220,34 @@ HANDLER(times, 4, 10, 1) {
 // offsets [rows+1, 1], columns [entries, 1], seen [rows, 1] (, heard [·, 1]) → [·, 1]: 1 for rows that are seen, and for columns of their entries
 // that are heard, else 0. The matrix is square.
 HANDLER(reach, 3, 4, 1) {
-	int64_t m = rows(y[0]);
+	int64_t m = rows(y[0]), count, read = 0;
 	const ffi_buffer *given = n > 3 ? x[3] : NULL;
 	EXPECT(reach, is(y[0], FFI_F32, -1, 1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, m, 1) && is_each(given, m));
 	const int32_t *offsets = x[0]->data, *columns = x[1]->data;
-	const float *seen = x[2]->data, *heard = data(given);
-	float *result = y[0]->data;
-	uint8_t *may = malloc(2 * (size_t)m + 1), *needed = may + m; // without branches: which are heard is random
-	if (!may)
-		return no_memory(frame);
-	int64_t left = 0;
-	for (int64_t r = 0; r < m; r++) {
-		needed[r] = seen[r] != 0;
-		may[r] = needed[r] | (!heard || heard[r] != 0);
-		left += may[r] - needed[r];
+	int64_t words = m / 32 + 1;
+	const uint32_t *seen = NULL, *heard = NULL;
+	uint32_t *needed = bits(x[2], m, &seen, &count) && bits(given, m, &heard, &count) ? malloc(2 * words * sizeof *needed) : NULL, *may = needed + words;
+	for (int64_t w = 0; needed && w < words; w++) {
+		needed[w] = seen[w];
+		may[w] = seen[w] | (heard ? heard[w] : w < m / 32 ? ~0u : (1u << m % 32) - 1);
 	}
-	for (int64_t r = 0; r < m && left; r++)
-		for (int64_t i = offsets[r]; seen[r] != 0 && i < offsets[r + 1]; i++) {
-			left -= may[columns[i]] ^ needed[columns[i]];
-			needed[columns[i]] = may[columns[i]];
+	for (int64_t w = 0; needed && w < words; w++) {
+		for (uint32_t left = seen[w]; left; left &= left - 1) {
+			int64_t r = 32 * w + __builtin_ctz(left);
+			read += offsets[r + 1] - offsets[r];
+			for (int64_t i = offsets[r]; i < offsets[r + 1]; i++)
+				needed[columns[i] >> 5] |= may[columns[i] >> 5] & 1u << (columns[i] & 31);
 		}
-	for (int64_t r = 0; r < m; r++)
-		result[r] = needed[r];
-	free(may);
-	return NULL;
+		if (read > m && !memcmp(needed, may, words * sizeof *may))
+			break; // all that may be needed is
+		read = read > m ? 0 : read;
+	}
+	for (int64_t r = 0; needed && r < m; r++)
+		((float *)y[0]->data)[r] = (float)(needed[r >> 5] >> (r & 31) & 1);
+	free((void *)seen);
+	free((void *)heard);
+	free(needed);
+	return needed ? NULL : no_memory(frame);
 }
 
 static void *reduce(const ffi_frame *frame, kernel *run, int64_t n, ffi_buffer **x, ffi_buffer **y) {
@@ -282,21 +289,21 @@ static int scores(attention_args *a, int64_t given, ffi_buffer **x, int64_t m, i
 	return 1;
 }
 
-// which [1, 1] (, heard [·, 1]) (, wanted [rows, 1]), offsets [rows+1, 1], columns [entries, 1], h [·, width], scores (, keep [entries, heads])
-// → y [rows, width], alpha (, kept) [entries, heads]
-HANDLER(attend, 5, 10, frame->results.count) {
+// which [1, 1] (, heard [·, 1]) (, wanted [rows, 1]) (, bias [1, width]), offsets [rows+1, 1], columns [entries, 1], h [·, width], scores
+// (, keep [entries, heads]) → y [rows, width], alpha (, kept) [entries, heads]
+HANDLER(attend, 5, 11, frame->results.count) {
 	EXPECT(attention, is(x[0], FFI_S32, 1, 1));
 	int which = *(int32_t *)(*x++)->data;
 	n--;
-	const ffi_buffer *heard = taken(which, HEARD, &n, &x), *wanted = taken(which, WANTED, &n, &x);
+	const ffi_buffer *heard = taken(which, HEARD, &n, &x), *wanted = taken(which, WANTED, &n, &x), *bias = taken(which, BIAS, &n, &x);
 	int given = which & SCORES ? 1 : 3, keep = (which & KEEP) != 0;
 	EXPECT(attention, n == 3 + given + keep && frame->results.count == 2 + keep);
 	int64_t m = rows(y[0]), entries = rows(x[1]), some;
 	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(y[0]), .heads = columns(y[1]),
-	                    .wanted = data(wanted), .y = y[0]->data, .alpha = y[1]->data};
+	                    .wanted = data(wanted), .bias = data(bias), .y = y[0]->data, .alpha = y[1]->data};
 	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width));
 	EXPECT(attention, is(y[1], FFI_F32, entries, -1) && a.width % a.heads == 0 && scores(&a, given, x + 3, m, entries));
-	EXPECT(attention, is_each(heard, rows(x[2])) && is_each(wanted, m));
+	EXPECT(attention, is_each(heard, rows(x[2])) && is_each(wanted, m) && (!bias || is(bias, FFI_F32, 1, a.width)));
 	if (keep) {
 		EXPECT(attention, is(x[3 + given], FFI_F32, entries, a.heads) && is(y[2], FFI_F32, entries, a.heads));
 		a.keep = x[3 + given]->data;
@@ -335,18 +342,19 @@ HANDLER(attend_backward, 8, 12, frame->results.count) {
 	return NULL;
 }
 
-// which [1, 1] (, wanted [rows, 1]), keys, bound, first row [1, 4], scale [1, 1] (, x [·, columns], anything that is there before) → [rows, columns]
-HANDLER(drop, 3, 6, 1) {
+// which [1, 1] (, wanted [rows, 1]), (, gate [rows, columns]), keys, bound, first row [1, 4], scale [1, 1] (, x [·, columns], anything that is there
+// before) → [rows, columns]
+HANDLER(drop, 3, 7, 1) {
 	EXPECT(drop, is(x[0], FFI_S32, 1, 1));
 	int which = *(int32_t *)(*x++)->data;
 	n--;
-	const ffi_buffer *wanted = taken(which, WANTED, &n, &x);
+	const ffi_buffer *wanted = taken(which, WANTED, &n, &x), *gate = taken(which, GATE, &n, &x);
 	EXPECT(drop, n >= 2 && is(x[0], FFI_U32, 1, 4) && is(x[1], FFI_F32, 1, 1) && is(y[0], FFI_F32, -1, -1));
-	EXPECT(drop, n < 3 || is(x[2], FFI_F32, -1, columns(y[0])));
+	EXPECT(drop, (n < 3 || is(x[2], FFI_F32, -1, columns(y[0]))) && (!gate || is(gate, FFI_F32, rows(y[0]), columns(y[0]))));
 	const uint32_t *draw = x[0]->data;
 	int64_t first = draw[3];
 	EXPECT(drop, (n < 3 || first + rows(y[0]) <= rows(x[2])) && (!wanted || is(wanted, FFI_F32, n < 3 ? rows(y[0]) : rows(x[2]), 1)));
-	drop_args a = {.x = n > 2 ? (const float *)x[2]->data + first * columns(y[0]) : NULL, .wanted = wanted ? data(wanted) + first : NULL,
+	drop_args a = {.x = n > 2 ? (const float *)x[2]->data + first * columns(y[0]) : NULL, .wanted = wanted ? data(wanted) + first : NULL, .gate = data(gate),
 	               .first = (uint32_t)(first * columns(y[0])), .keys = {draw[0], draw[1]}, .bound = draw[2], .scale = *(float *)x[1]->data,
 	               .size = rows(y[0]) * columns(y[0]), .width = columns(y[0]), .y = y[0]->data};
 	large_pages(a.y, a.size * (int64_t)sizeof *a.y);

@@ -9,12 +9,12 @@
 
 // y[r] = Σ over the entries i of row r of weight(i)·h[columns[i]], h [·, width]. Each of an entry's weights multiplies a head's share of
 // the width, in order: weights [entries, heads], at row positions[i]. Without positions an entry's weights are in row i; without
-// weights all are 1. Rows of h that are not heard are zero and left unread; rows of y where wanted is 0 are set to zero instead. Without
-// heard and wanted there are none such. With draw, weights are multiplied by scale, or dropped, as numbers are by drop: then entry i has one, in
+// weights all are 1. Rows of h that are not heard count as zero, unread; sums where wanted is 0 are zero. Without heard and wanted there are
+// none such. With root [rows, width], and bias [width], it is y[r] = (root[r] + Σ) + bias. With draw, weights are multiplied by scale, or dropped, as numbers are by drop: then entry i has one, in
 // row i, and positions[i] is its number for the hash.
 typedef struct times_args {
 	const int32_t *offsets, *columns, *positions;
-	const float *h, *weights, *wanted;
+	const float *h, *weights, *wanted, *root, *bias;
 	const uint32_t *heard; // a bit for each row of h
 	const uint32_t *draw;  // two keys and a bound
 	float scale;
@@ -54,7 +54,7 @@ typedef struct attention_args {
 	const int32_t *offsets, *columns;
 	const float *e, *source, *target, *keep; // e or source and target; keep may be missing
 	const uint32_t *heard; // a bit for each row of h; may be missing, as wanted
-	const float *wanted;
+	const float *wanted, *bias; // bias [width], which may be missing, is added to y where it is wanted
 	float slope;
 	const float *h;
 	int64_t width, heads;
@@ -64,11 +64,11 @@ typedef struct attention_args {
 	float *d, *target_gradient; // the latter may be missing
 } attention_args;
 
-// y[i] = x[i]·scale where number i is kept, and 0 where it is dropped; without x, scale or 0. It is dropped if a hash of i and two keys
+// y[i] = x[i]·scale where number i is kept, and 0 where it is dropped or gate[i] < 0; without x, scale or 0. It is dropped if a hash of i and two keys
 // is below a bound. Numbers come in chunks of NM_CHUNK, which from and to count. As for the hash, they are numbered from first on. Rows of so many
 // numbers where wanted, which may be missing, is 0 are set to zero.
 typedef struct drop_args {
-	const float *x, *wanted;
+	const float *x, *wanted, *gate;
 	uint32_t first;
 	uint32_t keys[2], bound;
 	float scale;

@@ -292,6 +292,17 @@ INLINE void FN(some_row)(const times_args *a, int64_t i, int64_t to, float *y) {
 	} while (i < to);
 }
 
+INLINE void FN(add_root)(const times_args *a, int64_t r) {
+	const float *restrict root = a->root + r * a->width, *restrict bias = a->bias;
+	float *restrict y = a->y + r * a->width;
+	if (bias)
+		for (int64_t k = 0; k < a->width; k++)
+			y[k] = (root[k] + y[k]) + bias[k];
+	else
+		for (int64_t k = 0; k < a->width; k++)
+			y[k] += root[k];
+}
+
 static TARGET void FN(times)(const void *args, int64_t from, int64_t to) {
 	const times_args *a = args;
 	for (int64_t r = from; r < to; r++) {
@@ -302,6 +313,8 @@ static TARGET void FN(times)(const void *args, int64_t from, int64_t to) {
 			FN(some_row)(a, a->offsets[r], a->offsets[r + 1], y);
 		else
 			FN(times_row)(a, a->offsets[r], a->offsets[r + 1], 0, y);
+		if (a->root)
+			FN(add_root)(a, r);
 	}
 }
 
@@ -344,6 +357,8 @@ INLINE int FN(take_some)(times_args *a, int64_t from, int64_t to) {
 	if (a->draw)
 		a->weights = (float *)positions;
 	a->y += from * a->width;
+	if (a->root)
+		a->root += from * a->width;
 	a->heard = a->draw = NULL;
 	a->wanted = NULL;
 	return 1;
@@ -355,21 +370,16 @@ static TARGET void FN(times_blocked)(const void *args, int64_t from, int64_t to)
 	enum { AHEAD = 8 };
 	times_args some = *(const times_args *)args;
 	const times_args *a = &some;
-	int32_t *taken = NULL;
-	if (some.heard || some.draw) {
-		if (!FN(take_some)(&some, from, to)) {
-			FN(times)(args, from, to);
-			return;
-		}
-		taken = (int32_t *)some.offsets;
+	int32_t *next = malloc((to - from) * sizeof *next), *taken = NULL;
+	if (!next || ((a->heard || a->draw) && !FN(take_some)(&some, from, to))) {
+		free(next);
+		FN(times)(args, from, to);
+		return;
+	}
+	if (a->offsets != ((const times_args *)args)->offsets) {
+		taken = (int32_t *)a->offsets;
 		to -= from;
 		from = 0;
-	}
-	int32_t *next = malloc((to - from) * sizeof *next);
-	if (!next) {
-		FN(times)(a, from, to);
-		free(taken);
-		return;
 	}
 	memcpy(next, a->offsets + from, (to - from) * sizeof *next);
 	memset(a->y + from * a->width, 0, (to - from) * a->width * sizeof *a->y);
@@ -393,6 +403,8 @@ static TARGET void FN(times_blocked)(const void *args, int64_t from, int64_t to)
 			left -= j - i;
 		}
 	}
+	for (int64_t r = from; a->root && r < to; r++)
+		FN(add_root)(a, r);
 	free(next);
 	free(taken);
 }
@@ -545,6 +557,8 @@ static TARGET void FN(attend)(const void *args, int64_t from, int64_t to) {
 			FN(some_row)(&sum, first, end, a->y + r * a->width);
 		else
 			FN(times_row)(&sum, first, end, 0, a->y + r * a->width);
+		for (int64_t k = 0; a->bias && k < a->width; k++)
+			a->y[r * a->width + k] += a->bias[k];
 	}
 }
 
@@ -617,11 +631,18 @@ static TARGET void FN(drop)(const void *args, int64_t from, int64_t to) {
 		for (; i < stop; i += LANES) {
 			U position = a->first + (uint32_t)i + (U){NUMBERS};
 			I kept = FN(mix)(FN(mix)(position ^ a->keys[0]) + a->keys[1]) >= a->bound;
-			V scale = (V)((I)FN(each)(a->scale) & kept);
-			if (i + LANES <= stop)
-				FN(stores)(a->y + i, a->x ? FN(loads)(a->x + i) * scale : scale);
+			int some = stop - i < LANES ? (int)(stop - i) : LANES;
+			V y = (V)((I)FN(each)(a->scale) & kept);
+#define PART(p) (some < LANES ? FN(load_some)((p) + i, some) : FN(loads)((p) + i))
+			if (a->x)
+				y = PART(a->x) * y;
+			if (a->gate)
+				y = (V)((I)y & ~(PART(a->gate) < 0));
+			if (some < LANES)
+				FN(store_some)(a->y + i, y, some);
 			else
-				FN(store_some)(a->y + i, a->x ? FN(load_some)(a->x + i, (int)(stop - i)) * scale : scale, (int)(stop - i));
+				FN(stores)(a->y + i, y);
+#undef PART
 		}
 	}
 }

@@ -86,7 +86,7 @@ func TestOnlyCallsBecomeThoseOfKernels(t *testing.T) {
 			}, [][]float32{{-1, 2}}},
 			"kernel": {func(x *Node) []*Node {
 				draw, scale := Const(x.Graph(), [][]uint32{{1, 2, 0}}), Const(x.Graph(), [][]float32{{3}})
-				return []*Node{fused.Drop(draw, scale, x, 1, 2, nil)}
+				return []*Node{fused.Drop(draw, scale, x, 1, 2, nil, nil)}
 			},
 				[][]float32{{3, -6}}},
 		} {

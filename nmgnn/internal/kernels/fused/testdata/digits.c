@@ -71,6 +71,10 @@ int main(int argc, char **argv) {
 		t.block = 0, t.wanted = NULL, t.heard = NULL;
 		if (heads == 1)
 			k->times(&t, 0, ROWS), SAY("dropped", y, ROWS * width);
+		t.draw = NULL, t.root = g, t.bias = weights, t.wanted = wanted;
+		k->times(&t, 0, ROWS), SAY("with roots and a bias", y, ROWS * width);
+		t.block = 8;
+		k->times_blocked(&t, 0, ROWS), SAY("in blocks", y, ROWS * width);
 		outer_args o = {h, g, drawn() % 2 ? keep : NULL, 200, 1 + width % 70, 1 + width * heads % 90, 3, y};
 		k->outer(&o, 0, 3 * ((o.width + NM_OUTER - 1) / NM_OUTER)), SAY("outer", y, 3 * o.width * o.out);
 		reduce_args r = {offsets, positions, h, width, y};
@@ -80,7 +84,7 @@ int main(int argc, char **argv) {
 		k->agreement(&a, 0, ROWS), SAY("agreement", y, entries * heads);
 		for (int scored = 0; scored < 2; scored++) {
 			attention_args t = {.offsets = offsets, .columns = columns, .e = scored ? e : NULL, .source = scored ? NULL : source,
-				.target = scored ? NULL : target, .keep = keep, .slope = 0.2f, .h = h, .width = width, .heads = heads, .alpha = alpha,
+				.target = scored ? NULL : target, .keep = keep, .bias = weights, .slope = 0.2f, .h = h, .width = width, .heads = heads, .alpha = alpha,
 				.kept = kept, .y = y, .alpha_in = alpha, .kept_in = kept, .g = g, .d = d, .target_gradient = scored ? NULL : z};
 			k->attend(&t, 0, ROWS), SAY("attention", y, ROWS * width);
 			k->attend_backward(&t, 0, ROWS), SAY("its gradient", d, entries * heads);
@@ -92,10 +96,10 @@ int main(int argc, char **argv) {
 		k->score(&c, 0, ROWS), SAY("scores", y, ROWS * heads), SAY("scores", z, ROWS * heads);
 		k->score_backward(&c, 0, 7), SAY("their gradient", d, ROWS * width), SAY("of a", alpha, 7 * width), SAY("of b", kept, 7 * width);
 	}
-	drop_args w = {h, keep, 77, {7, 11}, 1u << 30, 1.25f, 5000, 7, y};
-	k->drop(&w, 0, 5), say("dropout of wanted rows", 0, 0, y, 5000);
+	drop_args w = {h, keep, g, 77, {7, 11}, 1u << 30, 1.25f, 5000, 7, y};
+	k->drop(&w, 0, 5), say("dropout of wanted rows, with a gate", 0, 0, y, 5000);
 	for (int64_t size = 4990; size < 5008; size++) {
-		drop_args t = {h, NULL, 5, {7, 11}, 1u << 30, 1.25f, size, 1, y};
+		drop_args t = {h, NULL, NULL, 5, {7, 11}, 1u << 30, 1.25f, size, 1, y};
 		k->drop(&t, 0, 5), say("dropout", 0, 0, y, size + 1);
 	}
 	elu_args u = {e, NULL, 5000, y};
