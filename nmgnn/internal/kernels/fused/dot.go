@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
-	"nodemask/nmgnn/internal/kernels/fused/simd"
 )
 
 // How GoMLX sums dense products without vector instructions: internal/gobackend/dot/matmul/nosimd*.go.
@@ -36,7 +35,7 @@ func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, tran
 
 // inBlocks reports whether a product is large, with columns in whole vector blocks that this CPU can compute.
 func inBlocks(m, n, inner int) bool {
-	return n%64 == 0 && m*n*inner >= smallDot && simd.Have()
+	return n%64 == 0 && m*n*inner >= smallDot && lanes.HaveAVX2()
 }
 
 // dotArgs are a product's matrices: x [rows, inner], z [inner, columns], y [rows, columns].
@@ -63,10 +62,10 @@ func (a *dotArgs) rows(from, to int) {
 			for r := from; r < to; r++ {
 				y, x := a.y[r*a.columns+c:][:64], a.x[r*a.inner+begin:][:size]
 				if begin == 0 {
-					simd.AddRows(y, z, upTo()[:size], a.columns, x, nil)
+					lanes.AddRows(y, z, upTo()[:size], a.columns, x, nil)
 					continue
 				}
-				simd.AddRows(sum[:], z, upTo()[:size], a.columns, x, nil)
+				lanes.AddRows(sum[:], z, upTo()[:size], a.columns, x, nil)
 				for k, s := range sum {
 					y[k] += s
 				}

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
-	"nodemask/nmgnn/internal/kernels/fused/simd"
 )
 
 // The kernels for the pure-Go backend, named as in kernels.h. Each fills rows from … to-1.
@@ -61,7 +60,7 @@ func (a *timesArgs) of(i int32, first int) []float32 {
 // Vector instructions add in the scalar order, so results are the same on all CPUs.
 func (a *timesArgs) row(i, to int32, y []float32) {
 	share := a.width / a.heads
-	if share < 8 || !simd.Have() {
+	if share < 8 || !lanes.HaveAVX2() {
 		clear(y)
 		a.scalars(i, to, y, 0)
 		return
@@ -74,10 +73,10 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 	}
 	switch {
 	case a.width == 64 && a.heads == 1:
-		simd.AddRows(y, a.h, a.columns[i:to], a.width, weights, positions)
+		lanes.AddRows(y, a.h, a.columns[i:to], a.width, weights, positions)
 		return
 	case a.width == 64 && a.heads == 8:
-		simd.AddRowsOf8Heads(y, a.h, a.columns[i:to], a.width, weights, positions)
+		lanes.AddRowsOf8Heads(y, a.h, a.columns[i:to], a.width, weights, positions)
 		return
 	case i == to:
 		clear(y)
@@ -89,7 +88,7 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 			weights = weights[1:]
 		}
 		part := y[head*share : (head+1)*share]
-		done = simd.AddFours(part, a.h[head*share:], a.columns[i:to], a.width, weights, a.heads, positions)
+		done = lanes.AddFours(part, a.h[head*share:], a.columns[i:to], a.width, weights, a.heads, positions)
 		clear(part[done:])
 	}
 	if done < share {
@@ -243,8 +242,8 @@ func (a *dropArgs) chunks(from, to int) {
 		x = x[first:end]
 	}
 	done := 0
-	if simd.Have() {
-		done = simd.Drop(y, x, uint32(a.first+first), k0, k1, bound, a.scale)
+	if lanes.HaveAVX2() {
+		done = lanes.DropEach(y, x, uint32(a.first+first), k0, k1, bound, a.scale)
 	}
 	for i := done; i < len(y); i++ {
 		y[i] = 0

@@ -1,4 +1,4 @@
-package simd
+package lanes
 
 import (
 	"math/rand/v2"
@@ -9,7 +9,7 @@ import (
 )
 
 func skipWithout(t *testing.T) {
-	if !Have() {
+	if !HaveAVX2() {
 		t.Skip("skipped: this processor has no AVX2")
 	}
 }
@@ -132,8 +132,8 @@ func TestDropHashesEightNumbersAtATime(t *testing.T) {
 		for i := range x {
 			x[i] = float32(1 + i)
 		}
-		require.Equal(t, 1000, Drop(y, x, first, key0, key1, bound, 0.5))
-		require.Equal(t, 1000, Drop(ones, nil, first, key0, key1, bound, 0.5))
+		require.Equal(t, 1000, DropEach(y, x, first, key0, key1, bound, 0.5))
+		require.Equal(t, 1000, DropEach(ones, nil, first, key0, key1, bound, 0.5))
 		for i := range 1000 {
 			want := float32(0)
 			if mix(mix((first+uint32(i))^key0)+key1) >= bound {
@@ -144,5 +144,5 @@ func TestDropHashesEightNumbersAtATime(t *testing.T) {
 		}
 		require.Zero(t, y[1000], "what is left is not touched")
 	}
-	require.Zero(t, Drop(nil, nil, 0, 0, 0, 0, 1))
+	require.Zero(t, DropEach(nil, nil, 0, 0, 0, 0, 1))
 }

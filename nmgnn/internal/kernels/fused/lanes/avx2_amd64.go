@@ -1,9 +1,9 @@
-package simd
+package lanes
 
 import "golang.org/x/sys/cpu"
 
-// Have reports whether this CPU has AVX2. If not, call nothing else here.
-func Have() bool { return cpu.X86.HasAVX2 }
+// HaveAVX2 reports whether this CPU has AVX2. If not, call no function of avx2.go.
+func HaveAVX2() bool { return cpu.X86.HasAVX2 }
 
 //go:noescape
 func addRows64(y, h *float32, columns *int32, n, stride int, weights *float32, positions *int32)

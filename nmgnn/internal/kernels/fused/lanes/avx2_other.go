@@ -1,9 +1,9 @@
 //go:build !amd64
 
-package simd
+package lanes
 
-// Have returns false: no vector instructions are used on this CPU.
-func Have() bool { return false }
+// HaveAVX2 returns false: no vector instructions are used on this CPU.
+func HaveAVX2() bool { return false }
 
 // These are nil here: calling them panics.
 var (

@@ -1,5 +1,4 @@
-// Package simd sums rows and drops numbers with vector instructions, in Go assembly without cgo.
-package simd
+package lanes
 
 import "unsafe"
 
@@ -48,9 +47,9 @@ func AddFours(y, h []float32, columns []int32, stride int, weights []float32, st
 	return n
 }
 
-// Drop sets y[i] to 0 if mix(mix((first+i) ^ key0) + key1) < bound, else to x[i]·scale, where mix is "lowbias32" and
+// DropEach sets y[i] to 0 if mix(mix((first+i) ^ key0) + key1) < bound, else to x[i]·scale, where mix is "lowbias32" and
 // nil x is ones, for i below n, which it returns: len(y) rounded down to a multiple of eight.
-func Drop(y, x []float32, first, key0, key1, bound uint32, scale float32) int {
+func DropEach(y, x []float32, first, key0, key1, bound uint32, scale float32) int {
 	n := len(y) &^ 7
 	if n == 0 {
 		return 0
