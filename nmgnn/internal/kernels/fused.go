@@ -115,7 +115,7 @@ func Reach(p Product, seen, mask *Node) *Node {
 	return f.forward.in(seen.Graph()).Reach(seen, mask)
 }
 
-// Rooted returns h + [Sum] + bias in one loop, with gradients towards h and bias: bias [1, width], of a square matrix. It
+// Rooted returns h + [Sum] + bias in one loop, with gradients towards h and bias [1, width], of a square matrix. It
 // returns nil if the computation is not [Lean], or this product has other loops.
 func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	f, ok := p.(*fusedProduct)

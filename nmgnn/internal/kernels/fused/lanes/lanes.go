@@ -1,5 +1,5 @@
-// Package lanes has loops in vector instructions, which Go lacks, with results equal to those of package fused's Go loops
-// bit for bit: AVX2's in assembly without cgo, which package fused may not hold ([AddRows] and what follows it), and
+// Package lanes has loops in vector instructions, which Go lacks, with results equal to those of package fused's Go
+// loops bit for bit: AVX2's in assembly, which a package with cgo may not hold ([AddRows] and what follows it), and
 // WebAssembly's, as a [Function]. Those are a second module (lanes.wasm, built from lanes.c by build.sh), which shares
 // the program's memory: calls pass addresses and copy nothing.
 package lanes
