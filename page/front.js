@@ -1,5 +1,5 @@
 /*!
- * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 db264f2874631789c2f44e1a50e2e5c6955fe7213413e48d17b94964a7f46afd.
+ * nodemask's pages that train; built from page/src and aggtree/explorer/src, SHA-256 bed26dec865fd40e2bc89ce7a23f88f21ddd9e573e4ee6ae3ac4671c69ae4fbf.
  * It contains parts of d3-hierarchy and d3-selection:
  * Copyright 2010-2026 Mike Bostock
  *

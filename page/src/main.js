@@ -65,9 +65,10 @@ class Page {
   listen() {
     const {find} = this
     find('#choices').addEventListener('input', () => this.choose())
-    find('#choices').addEventListener('submit', event => {
+    // Where JupyterLab serves the page, its forms may not be submitted.
+    find('#go').addEventListener('click', event => {
       event.preventDefault()
-      this.train(false)
+      if (find('#choices').reportValidity()) this.train(false)
     })
     find('#both').addEventListener('click', () => this.train(true))
     find('#stop').addEventListener('click', () => this.stop())
