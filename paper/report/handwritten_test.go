@@ -86,12 +86,6 @@ func checked(t *testing.T, e *Evidence) []said {
 		}
 	}
 	gat := paper.Cell("cora", "gat", datasets.Inductive, 10).Parameters
-	least, densest := 1000.0, 0.0
-	for _, c := range judge.Cases() {
-		if slices.Contains(judge.Graphs.Data(), c.Data) {
-			least, densest = min(least, c.Degree), max(densest, c.Degree)
-		}
-	}
 	higher := is("fig-loss-cora/train", judge.Reproduced)
 	depths := judge.Depths()
 	deepest := depths[len(depths)-1]
@@ -126,9 +120,6 @@ func checked(t *testing.T, e *Evidence) []said {
 		{"20", fmt.Sprintf("GIN of %d to %d layers", depths[0], deepest), true},
 		{"20", fmt.Sprintf("do best at %d layers without masking", deepest), true},
 		{"REPRODUCTION", fmt.Sprintf("these %d cells", 2*len(judge.Data())*len(judge.Rows())), true},
-		{"REPRODUCTION", fmt.Sprintf("on nine graphs from %.0f to %.0f neighbours a node", least, densest),
-			len(judge.Graphs.Data()) == 9},
-		{"REPRODUCTION", "the order of the rows differs between representations", is("table-mad/order", judge.Depends)},
 	}
 }
 
