@@ -18,11 +18,12 @@ import (
 
 // Export writes a model saved by 'nodemask train --save-model' as an ONNX file, by default under the model's name.
 func Export(model, output string) {
-	Must(ask(worker.Request{Export: &worker.Export{Model: model, Output: output}}, func(e worker.Event) {
-		if e.Exported != nil {
-			Markdown(fmt.Sprintf("Wrote `%s`", e.Exported))
-		}
-	}))
+	model, output = expand(model), expand(output)
+	if output == "" {
+		output = strings.TrimSuffix(model, filepath.Ext(model)) + ".onnx"
+	}
+	command("export", model, "--output", output)
+	Markdown(fmt.Sprintf("Wrote `%s`.", output))
 }
 
 // Page writes an offline page that trains on a graph of yours, a path as in [Data], and shows a way to open it. The

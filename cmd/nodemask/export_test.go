@@ -1,14 +1,12 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"nodemask/nb/worker"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/onnx"
 	"nodemask/paper/record"
@@ -39,13 +37,6 @@ func TestExportWritesBesideTheModelByDefault(t *testing.T) {
 	named := filepath.Join(folder, "other")
 	succeeds(t, "export", model, "-o", named)
 	require.Equal(t, want, fileText(t, named))
-
-	require.NoError(t, os.Remove(beside))
-	events := served(t, worker.Request{Export: &worker.Export{Model: model}})
-	require.Len(t, events, 1)
-	require.Equal(t, worker.Exported{File: beside, Bytes: int64(len(want)), Model: "GAT", Features: 2, Classes: 2},
-		*events[0].Exported)
-	require.Equal(t, want, fileText(t, beside))
 }
 
 func TestExportNamesWhatIsWrongAndLeavesNothing(t *testing.T) {

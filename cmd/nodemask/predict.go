@@ -13,7 +13,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/wholefile"
-	"nodemask/nb/worker"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/onnx"
@@ -170,36 +169,36 @@ example.`,
 		if c.Flags().Changed("output") && output == "" {
 			return misusef("--output is empty: expected a file")
 		}
-		e, err := exportModel(args[0], output)
+		said, err := exportModel(args[0], output)
 		if err != nil {
 			return err
 		}
-		return say(c.ErrOrStderr(), "wrote %s", e)
+		return say(c.ErrOrStderr(), "wrote %s", said)
 	}
 	return c
 }
 
-func exportModel(model, output string) (worker.Exported, error) {
+func exportModel(model, output string) (said string, err error) {
 	m, err := cached.LoadModel(model)
 	if err != nil {
-		return worker.Exported{}, fileError("", model, err)
+		return "", fileError("", model, err)
 	}
 	if output == "" {
 		output = strings.TrimSuffix(model, filepath.Ext(model)) + ".onnx"
 	}
 	if wholefile.Replaces(output, model) != "" {
-		return worker.Exported{}, misusef("--output %s: this is the model itself: expected another file", output)
+		return "", misusef("--output %s: this is the model itself: expected another file", output)
 	}
 	if err := checkWritable("output", output); err != nil {
-		return worker.Exported{}, err
+		return "", err
 	}
 	if err := onnx.Save(output, m, record.Version()); err != nil {
-		return worker.Exported{}, err
+		return "", err
 	}
 	info, err := os.Stat(output)
 	if err != nil {
-		return worker.Exported{}, err
+		return "", err
 	}
-	return worker.Exported{File: output, Bytes: info.Size(), Model: hyper.Title(m.Settings.Model), Features: m.Features,
-		Classes: len(m.Classes)}, nil
+	return fmt.Sprintf("%s: %s, %d features, %d classes, %d kB", output, hyper.Title(m.Settings.Model), m.Features,
+		len(m.Classes), (info.Size()+999)/1000), nil
 }

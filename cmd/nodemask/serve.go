@@ -62,8 +62,6 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		err = serveTraining(ctx, *r.Train, send)
 	case r.Check != nil:
 		err = serveCheck(ctx, *r.Check, send)
-	case r.Export != nil:
-		err = serveExport(*r.Export, send)
 	case r.Advise != nil:
 		err = serveAdvice(ctx, *r.Advise, send)
 	default:
@@ -116,12 +114,4 @@ func serveCheck(ctx context.Context, c worker.Check, send func(worker.Event)) er
 			Difference: worker.Number(check.Difference)}})
 		return nil
 	})
-}
-
-func serveExport(x worker.Export, send func(worker.Event)) error {
-	e, err := exportModel(x.Model, x.Output)
-	if err == nil {
-		send(worker.Event{Exported: &e})
-	}
-	return err
 }

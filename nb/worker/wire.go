@@ -22,7 +22,6 @@ const Subcommand = "serve-cells"
 type Request struct {
 	Train   *Training `json:"train,omitempty"`
 	Check   *Check    `json:"check,omitempty"`
-	Export  *Export   `json:"export,omitempty"`
 	Advise  *Advising `json:"advise,omitempty"`
 	Explain *Explain  `json:"explain,omitempty"`
 }
@@ -36,7 +35,7 @@ const (
 // Sound returns an error unless one field is set, complete and consistent. It does not open files.
 func (r Request) Sound() error {
 	asked := 0
-	for _, is := range []bool{r.Train != nil, r.Check != nil, r.Export != nil, r.Advise != nil, r.Explain != nil} {
+	for _, is := range []bool{r.Train != nil, r.Check != nil, r.Advise != nil, r.Explain != nil} {
 		if is {
 			asked++
 		}
@@ -52,7 +51,7 @@ func (r Request) Sound() error {
 		return errors.New("the request names no store")
 	case r.Check != nil:
 		return r.Check.check()
-	case r.Export != nil && r.Export.Model == "", r.Explain != nil && r.Explain.Model == "":
+	case r.Explain != nil && r.Explain.Model == "":
 		return errors.New("the request names no model")
 	case r.Advise != nil && r.Advise.Data == "", r.Explain != nil && r.Explain.Data == "":
 		return errors.New("the request names no graph")
@@ -99,27 +98,6 @@ type Check struct {
 	Mask  []bool          `json:"mask,omitempty"` // [nodes]; nil: nothing masked
 }
 
-// Export requests a saved model as an ONNX file.
-type Export struct {
-	Model  string `json:"model"`
-	Output string `json:"output,omitempty"` // the ONNX file; "": the model's name with .onnx
-}
-
-// Exported describes the file of an [Export].
-type Exported struct {
-	File     string `json:"file"`
-	Bytes    int64  `json:"bytes"`
-	Model    string `json:"model"` // its title: "GIN"
-	Features int    `json:"features"`
-	Classes  int    `json:"classes"`
-}
-
-// String returns "cora.onnx: GIN, 1433 features, 7 classes, 371 kB".
-func (e Exported) String() string {
-	return fmt.Sprintf("%s: %s, %d features, %d classes, %d kB", e.File, e.Model, e.Features, e.Classes,
-		(e.Bytes+999)/1000)
-}
-
 // Explain requests why a saved model predicts a node's class.
 type Explain struct {
 	Model string `json:"model"`
@@ -145,11 +123,10 @@ type Advising struct {
 
 // Event is one line of JSON on standard output, with one field set.
 type Event struct {
-	Backend  string    `json:"backend,omitempty"` // before the first trial
-	Epoch    *Epoch    `json:"epoch,omitempty"`
-	Trials   *Trials   `json:"trials,omitempty"`
-	Theorem  *Theorem  `json:"theorem,omitempty"`
-	Exported *Exported `json:"exported,omitempty"`
+	Backend string   `json:"backend,omitempty"` // before the first trial
+	Epoch   *Epoch   `json:"epoch,omitempty"`
+	Trials  *Trials  `json:"trials,omitempty"`
+	Theorem *Theorem `json:"theorem,omitempty"`
 
 	Explained *Explained `json:"explained,omitempty"`
 

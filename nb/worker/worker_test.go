@@ -42,7 +42,6 @@ func TestCellsAndGraphsArriveAsTheyWereSent(t *testing.T) {
 		{Train: &Training{Cells: cells, Trials: 3, FirstSeed: 100, Store: "a/b"}},
 		{Check: &Check{Graph: cora, Root: 5, Hops: 2, Mask: []bool{true, false}}},
 		{Check: &Check{Graph: dense}},
-		{Export: &Export{Model: "a b.model", Output: "ö.onnx"}},
 		{Explain: &Explain{Model: "a b.model", Data: "./a", Node: "ann", Class: "é"}},
 	} {
 		text, err := json.Marshal(sent)
