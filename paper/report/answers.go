@@ -103,7 +103,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 		XLabel: "% to train on", YLabel: "points",
 		Caption: fmt.Sprintf("Means of %d splits. New nodes arrive after training (inductive), known nodes lack only their "+
 			"class in training (transductive). Fair: GIN stops on validation F1, GAT has no attention dropout, both with "+
-			"masking and without. ", judge.Splits) + addedLater}
+			"masking and without; GIN's was added after first results were seen.", judge.Splits)}
 	for _, setting := range datasets.Settings() {
 		var row []plots.Chart
 		for model, fair := range fairChoices() {
@@ -122,9 +122,6 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 					return p, err
 				}
 				s := plots.Series{Name: of.name}
-				if of.choice.StopF1 {
-					s.Name += "†"
-				}
 				for i, g := range gains {
 					s.X, s.Y = append(s.X, float64(g.TrainPercent)), append(s.Y, g.Mean)
 					plain, masked, err := arms(a.Question, a.Sizes[i])
