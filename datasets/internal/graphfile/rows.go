@@ -110,9 +110,9 @@ func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 
 // Rows collects a table's nodes and finds them by id.
 type Rows struct {
+	IDs
 	Graph *Graph // without edges
 
-	index    map[string]int32 // nodes by id
 	columns  Columns
 	ids      []string
 	labels   []int32
@@ -121,15 +121,9 @@ type Rows struct {
 	features Features
 }
 
-// Find returns the node of an id.
-func (r *Rows) Find(id []byte) (int32, bool) {
-	v, ok := r.index[string(id)]
-	return v, ok
-}
-
 // ReadNodes collects a table's nodes. accept may refuse an id; nil accepts all.
 func (t *Table) ReadNodes(c Columns, accept func(id []byte) error) (*Rows, error) {
-	r := &Rows{index: map[string]int32{}, columns: c, features: NewFeatures(len(c.Features))}
+	r := &Rows{columns: c, features: NewFeatures(len(c.Features))}
 	if err := t.ScanNodes(c, func(id, label []byte, masks [3][]byte, features []float32) error {
 		if accept != nil {
 			if err := accept(id); err != nil {
@@ -144,6 +138,7 @@ func (t *Table) ReadNodes(c Columns, accept func(id []byte) error) (*Rows, error
 	}); err != nil {
 		return nil, err
 	}
+	r.Seal()
 	g := &Graph{Format: "CSV", Nodes: len(r.ids), IDs: r.ids,
 		Features: r.features, FeatureNames: r.columns.Names, Notes: r.columns.Notes}
 	if r.labels != nil {
@@ -160,10 +155,9 @@ func (r *Rows) add(id, label []byte, masks [3][]byte, features []float32) (bytes
 		return 0, fmt.Errorf("more than %d nodes", MaxNodes)
 	}
 	r.ids = append(r.ids, string(id))
-	if first, again := r.Find(id); again {
+	if first, again := r.IDs.Add(r.ids[v], v); again {
 		return 0, fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
 	}
-	r.index[r.ids[v]] = v
 	if r.columns.Label >= 0 {
 		r.labels = append(r.labels, r.classes.Add(label))
 	}
