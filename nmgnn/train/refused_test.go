@@ -126,11 +126,6 @@ func TestNothingIsPredictedByWeightsThatWereNotTrained(t *testing.T) {
 	for name, predict := range after {
 		require.NoError(t, predict(), name)
 	}
-	other := trainerOf(t, gnntest.Go(t), g, view, small())
-	_, err = other.timeEpochs(t.Context(), 1, false)
-	require.NoError(t, err)
-	_, err = other.Predict()
-	require.NoError(t, err)
 }
 
 func TestPredictionsAreNumberedAsTheGraphIs(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -39,17 +38,12 @@ type trainer struct {
 	validations []phaseData // the distinct ones of the view and options.Also
 	validatedBy []int       // index into validations: the view's, then each of options.Also
 	epoch       *model.Exec
-	trainOnly   *model.Exec                   // without validation; nil until timed
-	timing      *learn.Draws                  // of timeEpochs
 	drawn       *learn.Draws                  // of the latest trial
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, compiled on demand
 	arrivals    map[bool]arrivals             // by together, made on demand
 	readings    *readingGraphs                // made on demand
 	trained     bool                          // the weights are no longer the initial ones
 	start       learn.Start                   // initial values of the optimizer's variables
-
-	// CompileSeconds is the wall time of building and compiling.
-	CompileSeconds float64
 }
 
 type phaseData struct {
@@ -71,18 +65,13 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	}
 	t := &trainer{backend: b, model: m, options: o, view: view, graph: g, store: model.NewStore(),
 		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{}}
-	begin := time.Now()
 	defer func() {
 		if err != nil {
 			t.store.Finalize()
 		}
 	}()
 	defer gomlx.Guard(&err, "building the model")
-	if err := t.compile(); err != nil {
-		return nil, err
-	}
-	t.CompileSeconds = time.Since(begin).Seconds()
-	return t, nil
+	return t, t.compile()
 }
 
 func (t *trainer) compile() error {
@@ -229,9 +218,6 @@ func last[T any](all []T) T { return all[len(all)-1] }
 
 func (t *trainer) Close() {
 	t.epoch.Finalize()
-	if t.trainOnly != nil {
-		t.trainOnly.Finalize()
-	}
 	for _, exec := range t.represents {
 		exec.Finalize()
 	}
