@@ -73,9 +73,9 @@ for parts in "$built"/*.cdx.json; do cp "$parts" "$out/nodemask-$version-$(basen
 if [[ -e $clone/reports/index.html ]] && [[ -z $(git -C "$clone" status --porcelain) ]]; then
     make -C "$clone" >&2 # at the size at which 'make' ran them, or all would be run again
     pages=nodemask-$version-pages
-    mkdir "$work/$pages"
+    mkdir -p "$work/$pages/notebooks"
     cp -R "$clone/reports" "$work/$pages/reports"
-    cp -R "$clone/.nodemask/notebooks" "$work/$pages/notebooks"
+    cp "$clone"/.nodemask/notebooks/*.ipynb "$work/$pages/notebooks/"
     pack "$pages"
 fi
 
