@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// One of the extensions of a PJRT plugin's interface, which are a list.
+// One of the extensions of a PJRT plugin's interface, or of what a handler is called with, which are a list.
 typedef struct pjrt_extension {
 	size_t size;
 	int type;
@@ -66,14 +66,8 @@ typedef struct ffi_version {
 	int major, minor;
 } ffi_version;
 
-typedef struct ffi_extension {
-	size_t size;
-	int type;
-	struct ffi_extension *next;
-} ffi_extension;
-
 typedef struct ffi_metadata_extension {
-	ffi_extension base;
+	pjrt_extension base;
 	struct {
 		size_t size;
 		ffi_version version;
@@ -135,7 +129,7 @@ typedef struct ffi_buffers {
 
 typedef struct ffi_frame {
 	size_t size;
-	ffi_extension *extensions;
+	pjrt_extension *extensions;
 	const ffi_api *api;
 	void *context;
 	int stage;

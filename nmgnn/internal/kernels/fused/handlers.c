@@ -1,7 +1,5 @@
 //go:build cgo && ((linux && (amd64 || arm64)) || (darwin && arm64))
 
-#include "handlers.h"
-
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -110,7 +108,7 @@ static int is(const ffi_buffer *b, int type, int64_t r, int64_t c) {
 // or one that needs no answer.
 static int metadata(const ffi_frame *frame, void **error) {
 	*error = NULL;
-	for (ffi_extension *e = frame->extensions; e; e = e->next) {
+	for (pjrt_extension *e = frame->extensions; e; e = e->next) {
 		if (e->type != FFI_METADATA)
 			continue;
 		const ffi_version *v = &frame->api->version;
@@ -289,58 +287,41 @@ static int scores(attention_args *a, int64_t given, ffi_buffer **x, int64_t m, i
 	return 1;
 }
 
-// which [1, 1] (, heard [·, 1]) (, wanted [rows, 1]) (, bias [1, width]), offsets [rows+1, 1], columns [entries, 1], h [·, width], scores
-// (, keep [entries, heads]) → y [rows, width], alpha (, kept) [entries, heads]
-HANDLER(attend, 5, 11, frame->results.count) {
+static void *attention(const ffi_frame *frame, int back, int64_t n, ffi_buffer **x, ffi_buffer **y) {
 	EXPECT(attention, is(x[0], FFI_S32, 1, 1));
 	int which = *(int32_t *)(*x++)->data;
 	n--;
 	const ffi_buffer *heard = taken(which, HEARD, &n, &x), *wanted = taken(which, WANTED, &n, &x), *bias = taken(which, BIAS, &n, &x);
-	int given = which & SCORES ? 1 : 3, keep = (which & KEEP) != 0;
-	EXPECT(attention, n == 3 + given + keep && frame->results.count == 2 + keep);
-	int64_t m = rows(y[0]), entries = rows(x[1]), some;
-	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(y[0]), .heads = columns(y[1]),
-	                    .wanted = data(wanted), .bias = data(bias), .y = y[0]->data, .alpha = y[1]->data};
-	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width));
-	EXPECT(attention, is(y[1], FFI_F32, entries, -1) && a.width % a.heads == 0 && scores(&a, given, x + 3, m, entries));
+	int given = which & SCORES ? 1 : 3, keep = (which & KEEP) != 0, fixed = back ? 6 : 3;
+	EXPECT(attention, n == fixed + given + keep && frame->results.count == (back ? 1 + (given == 3) : 2 + keep) && !(back && (keep || bias)));
+	const ffi_buffer *alpha = back ? x[3] : y[1], *kept = back ? x[4] : keep ? y[2] : NULL, *sum = back ? x[5] : y[0];
+	int64_t m = rows(sum), entries = rows(x[1]), some;
+	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(sum), .heads = columns(alpha),
+	                    .wanted = data(wanted), .bias = data(bias), .keep = keep ? x[fixed + given]->data : NULL};
+	EXPECT(attention, is(sum, FFI_F32, -1, -1) && is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width));
+	EXPECT(attention, is(alpha, FFI_F32, entries, -1) && a.width % a.heads == 0 && scores(&a, given, x + fixed, m, entries));
 	EXPECT(attention, is_each(heard, rows(x[2])) && is_each(wanted, m) && (!bias || is(bias, FFI_F32, 1, a.width)));
-	if (keep) {
-		EXPECT(attention, is(x[3 + given], FFI_F32, entries, a.heads) && is(y[2], FFI_F32, entries, a.heads));
-		a.keep = x[3 + given]->data;
-		a.kept = y[2]->data;
+	EXPECT(attention, (!kept || is(kept, FFI_F32, entries, a.heads)) && (!keep || is(x[fixed + given], FFI_F32, entries, a.heads)));
+	if (back) {
+		EXPECT(attention, is(y[0], FFI_F32, entries, a.heads) && (given == 1 || is(y[1], FFI_F32, m, a.heads)));
+		a.alpha_in = data(alpha), a.kept_in = data(kept), a.g = data(sum), a.d = y[0]->data, a.target_gradient = given == 3 ? y[1]->data : NULL;
+	} else {
+		a.alpha = y[1]->data, a.kept = keep ? y[2]->data : NULL, a.y = y[0]->data;
 	}
 	if (!bits(heard, rows(x[2]), &a.heard, &some))
 		return no_memory(frame);
-	for_rows(frame, nm_kernels()->attend, &a, m, entries * a.width, 16);
+	for_rows(frame, back ? nm_kernels()->attend_backward : nm_kernels()->attend, &a, m, entries * a.width, 16);
 	free((void *)a.heard);
 	return NULL;
 }
 
+// which [1, 1] (, heard [·, 1]) (, wanted [rows, 1]) (, bias [1, width]), offsets [rows+1, 1], columns [entries, 1], h [·, width], scores
+// (, keep [entries, heads]) → y [rows, width], alpha (, kept) [entries, heads]
+HANDLER(attend, 5, 11, frame->results.count) { return attention(frame, 0, n, x, y); }
+
 // which [1, 1] (, heard [·, 1]) (, wanted [rows, 1]), offsets [rows+1, 1], columns [entries, 1], h [·, width], alpha, kept [entries, heads],
 // g [rows, width], scores → d [entries, heads] (, towards the targets [rows, heads])
-HANDLER(attend_backward, 8, 12, frame->results.count) {
-	EXPECT(attention, is(x[0], FFI_S32, 1, 1));
-	int which = *(int32_t *)(*x++)->data;
-	n--;
-	const ffi_buffer *heard = taken(which, HEARD, &n, &x), *wanted = taken(which, WANTED, &n, &x);
-	int given = which & SCORES ? 1 : 3;
-	EXPECT(attention, n == 6 + given && frame->results.count == 1 + (given == 3));
-	int64_t m = rows(x[5]), entries = rows(x[1]), some;
-	attention_args a = {.offsets = x[0]->data, .columns = x[1]->data, .h = x[2]->data, .width = columns(x[5]), .heads = columns(x[3]),
-	                    .wanted = data(wanted), .alpha_in = x[3]->data, .kept_in = x[4]->data, .g = x[5]->data, .d = y[0]->data};
-	EXPECT(attention, is(x[0], FFI_S32, m + 1, 1) && is(x[1], FFI_S32, -1, 1) && is(x[2], FFI_F32, -1, a.width) && is(x[5], FFI_F32, -1, -1));
-	EXPECT(attention, is(x[3], FFI_F32, entries, -1) && is(x[4], FFI_F32, entries, a.heads) && is(y[0], FFI_F32, entries, a.heads));
-	EXPECT(attention, a.width % a.heads == 0 && scores(&a, given, x + 6, m, entries) && is_each(heard, rows(x[2])) && is_each(wanted, m));
-	if (given == 3) {
-		EXPECT(attention, is(y[1], FFI_F32, m, a.heads));
-		a.target_gradient = y[1]->data;
-	}
-	if (!bits(heard, rows(x[2]), &a.heard, &some))
-		return no_memory(frame);
-	for_rows(frame, nm_kernels()->attend_backward, &a, m, entries * a.width, 16);
-	free((void *)a.heard);
-	return NULL;
-}
+HANDLER(attend_backward, 8, 12, frame->results.count) { return attention(frame, 1, n, x, y); }
 
 // which [1, 1] (, wanted [rows, 1]), (, gate [rows, columns]), keys, bound, first row [1, 4], scale [1, 1] (, x [·, columns], anything that is there
 // before) → [rows, columns]

@@ -5,6 +5,7 @@
 #ifndef NODEMASK_KERNELS_H
 #define NODEMASK_KERNELS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 // y[r] = Σ over the entries i of row r of weight(i)·h[columns[i]], h [·, width]. Each of an entry's weights multiplies a head's share of
@@ -118,5 +119,12 @@ typedef struct kernels {
 
 // nm_kernels returns the fastest set for this processor.
 const kernels *nm_kernels(void);
+
+// nm_register registers the kernels with a PJRT plugin, given its interface, as functions for custom calls. It returns 1, or 0 and
+// why the plugin refuses in problem, which has room for size characters.
+int nm_register(const void *plugin, char *problem, size_t size);
+
+// nm_keep_memory has glibc's allocator keep the memory that it gets, in the whole process, unless the user decided.
+void nm_keep_memory(void);
 
 #endif

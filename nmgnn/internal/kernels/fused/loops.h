@@ -144,12 +144,6 @@ INLINE void FN(tile)(const times_args *a, int64_t i, int64_t to, int64_t c, int 
 			V w = FN(each)(a->weights[a->positions ? a->positions[i] : i]);
 			COLUMNS s[k] += w * PART(h);
 		}
-	} else if (share == 8) {
-		for (; i < to; i++) {
-			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
-			const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads + c / 8;
-			COLUMNS s[k] += FN(halves)(w + k * LANES / 8, LANES > 8 && !(some && some <= 8 && k == n - 1)) * PART(h);
-		}
 	} else if (share == 1) {
 		for (; i < to; i++) {
 			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
@@ -157,10 +151,16 @@ INLINE void FN(tile)(const times_args *a, int64_t i, int64_t to, int64_t c, int 
 			COLUMNS s[k] += PART(w) * PART(h);
 		}
 	} else {
+		int64_t head[8], next[8]; // of the first eight lanes, and from it to that of the others
+		COLUMNS {
+			int64_t last = c + LANES * k + LANES - 8;
+			head[k] = (c + LANES * k) / share;
+			next[k] = last < a->width ? last / share - head[k] : 0;
+		}
 		for (; i < to; i++) {
 			const float *h = a->h + (int64_t)a->columns[i] * a->width + c;
 			const float *w = a->weights + (int64_t)(a->positions ? a->positions[i] : i) * a->heads;
-			COLUMNS s[k] += FN(halves)(w + (c + LANES * k) / share, (c + LANES * k) / share < (c + LANES * k + LANES - 8) / share) * PART(h);
+			COLUMNS s[k] += FN(halves)(w + head[k], next[k]) * PART(h);
 		}
 	}
 	COLUMNS {
@@ -688,29 +688,27 @@ static TARGET void FN(score_backward)(const void *args, int64_t from, int64_t to
 	}
 }
 
+INLINE v8 FN(load_to_8)(const float *p, int64_t n) {
+	v8 x = {0};
+	if (n == 8)
+		return FN(load)(p);
+	memcpy(&x, p, n * sizeof *p);
+	return x;
+}
+
 static TARGET void FN(elu)(const void *args, int64_t from, int64_t to) {
 	const elu_args *a = args;
 	int64_t end = to * NM_CHUNK < a->size ? to * NM_CHUNK : a->size;
 	for (int64_t i = from * NM_CHUNK; i < end; i += 8) {
-		v8 x = {0}, v = {0};
 		int64_t n = i + 8 <= end ? 8 : end - i;
-		if (n == 8) {
-			x = FN(load)(a->x + i);
-			if (a->v)
-				v = FN(load)(a->v + i);
-		}
-		for (int64_t k = 0; n < 8 && k < n; k++) {
-			x[k] = a->x[i + k];
-			if (a->v)
-				v[k] = a->v[i + k];
-		}
+		v8 x = FN(load_to_8)(a->x + i, n), v = a->v ? FN(load_to_8)(a->v + i, n) : FN(all)(0);
 		i8 positive = x > FN(all)(0);
 		v8 e = FN(exp8)((v8)((i8)x & ~positive));
 		v8 y = a->v ? (v8)(((i8)v & positive) | ((i8)(v * e) & ~positive)) : (v8)(((i8)x & positive) | ((i8)(e - FN(all)(1)) & ~positive));
 		if (n == 8)
 			FN(store)(a->y + i, y);
-		for (int64_t k = 0; n < 8 && k < n; k++)
-			a->y[i + k] = y[k];
+		else
+			memcpy(a->y + i, &y, n * sizeof *a->y);
 	}
 }
 

@@ -137,7 +137,7 @@ func TestHandlersInCCheckShapesToo(t *testing.T) {
 		"no draw": {"n >= 3 && n <= 5", func(offsets, columns, h *Node) []*Node {
 			return fused.Call("nodemask_times", [][2]int{{2, 4}}, which(h, 4), offsets, columns, h)
 		}},
-		"other scores": {"n == 6 + given", func(offsets, columns, h *Node) []*Node {
+		"other scores": {"n == fixed + given", func(offsets, columns, h *Node) []*Node {
 			return fused.Call("nodemask_attend_backward", [][2]int{{3, 1}}, which(h, 0), offsets, columns, h, zeros(h, 3, 1),
 				zeros(h, 3, 1), zeros(h, 2, 4), zeros(h, 1, 1), zeros(h, 2, 1))
 		}},

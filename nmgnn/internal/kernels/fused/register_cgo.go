@@ -6,7 +6,7 @@ package fused
 // #cgo linux LDFLAGS: -ldl
 // #include <dlfcn.h>
 // #include <stdlib.h>
-// #include "handlers.h"
+// #include "kernels.h"
 //
 // static int register_with(const char *path, char *problem, size_t size) {
 //	void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
