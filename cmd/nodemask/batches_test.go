@@ -73,6 +73,9 @@ func TestFlagsThatDoNotGoWithBatchesAreMisuse(t *testing.T) {
 		"--memory -1GB: expected a size such as 2GiB":      {"--memory", "-1GB"},
 		"--checkpoint: expected --batches or --memory too": {"--checkpoint", dir},
 		"--jobs 2: trials in batches run one after":        {"--batches", "2", "--jobs", "2"},
+		"DropEdge drops both directions of an edge alike":  {"--batches", "2", "--regulariser", "dropedge"},
+		"DropGNN masks nodes in testing too":               {"--batches", "2", "--regulariser", "dropgnn"},
+		"what caching takes is not estimated":              {"--memory", "1GiB", "--cache-inference"},
 	})
 }
 

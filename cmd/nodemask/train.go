@@ -221,7 +221,7 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 			}
 		}
 	}
-	return f.checkBatches(c, cell.Parameters)
+	return f.checkBatches(c)
 }
 
 func (f *trainFlags) run(c *cobra.Command) error {

@@ -288,7 +288,7 @@ func (f *batchFlags) add(flags *pflag.FlagSet) {
 		"command goes on from there")
 }
 
-func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err error) {
+func (f *trainFlags) checkBatches(c *cobra.Command) (err error) {
 	b := &f.batched
 	b.on = c.Flags().Changed("batches") || b.memory != ""
 	switch {
@@ -298,9 +298,6 @@ func (f *trainFlags) checkBatches(c *cobra.Command, p hyper.Parameters) (err err
 		return nil
 	case b.clusters < 0 || c.Flags().Changed("batches") && b.clusters == 0:
 		return misusef("--batches %d: expected 1 or more", b.clusters)
-	case p.Regulariser == hyper.DropGNNRegulariser:
-		return misusef("--regulariser dropgnn in batches: it masks nodes in testing too, which batches do not: expected " +
-			"another regulariser")
 	case f.jobs > 1:
 		return misusef("--jobs %d: trials in batches run one after the other", f.jobs)
 	case b.memory != "":
@@ -318,6 +315,9 @@ func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, erro
 			f.said = e
 			fmt.Fprintln(c.ErrOrStderr(), e)
 		}}
+	if err := o.Check(x); err != nil {
+		return nil, misuse{err}
+	}
 	if o.Clusters != 1 {
 		var err error
 		if o.Release, err = train.Spill(x.Graph, ""); err != nil {

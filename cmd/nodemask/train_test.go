@@ -161,7 +161,6 @@ func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 		`--regulariser: "dropp": expected one of dropedge, dropout, dropgnn`: {"--regulariser", "dropp"},
 		"what is saved or cached": {"--regulariser", "dropgnn", "--cache-inference", "--setting",
 			"inductive"},
-		"--regulariser dropgnn in batches: it masks nodes in testing too": {"--regulariser", "dropgnn", "--batches", "2"},
 		"--regulariser dropout:0.7 and --dropout 0.2: both set the rate of dropout: leave out --dropout": {"--regulariser",
 			"dropout:0.7", "--dropout", "0.2"},
 		"--split-seed and --set resplit: expected one of them": {"--split-seed", "3",

@@ -58,6 +58,25 @@ func (o Batches) check() error {
 	return nil
 }
 
+// Check returns why [InBatches] would refuse an experiment before its first trial, or nil.
+func (o Batches) Check(x Experiment) error {
+	if err := x.Check(); err != nil {
+		return err
+	}
+	switch {
+	case x.Own != nil:
+		return errors.New("a model of one's own layers: expected one that Parameters describe, or Experiment.Run")
+	case x.Graph.OneWay:
+		return errors.New("a directed graph: clusters are of undirected ones; expected Experiment.Run")
+	case x.Smoothness:
+		return errors.New("MAD reads the whole graph at once: expected an experiment without")
+	case (x.CacheInference || x.Keep) && o.Memory > 0:
+		return errors.New("what caching takes is not estimated: expected a number of clusters, and no limit")
+	}
+	o.training = optionsOf(x.Parameters)
+	return o.check()
+}
+
 // InBatches runs trials like [Experiment.Run], one by one, cluster by cluster, on graphs larger than memory. Nodes
 // outside a batch contribute cached representations h̃_u^(i) from the epoch before (section 4 of the paper; as in
 // GNNAutoScale, Fey et al. 2021). Features, h^(0), are always exact; masked nodes contribute nothing. Validation
@@ -67,7 +86,7 @@ func (o Batches) check() error {
 // Results have no Nodes, whose counting needs random access to the graph. It does not check a graph that [Spill] moved.
 func InBatches(ctx context.Context, b *backend.Backend, x Experiment, o Batches, seeds []uint64,
 	r RunOptions) ([]*Result, error) {
-	if err := x.Check(); err != nil {
+	if err := o.Check(x); err != nil {
 		return nil, err
 	}
 	if err := gomlx.CheckOpen(b); err != nil {
@@ -77,16 +96,6 @@ func InBatches(ctx context.Context, b *backend.Backend, x Experiment, o Batches,
 		if err := x.Graph.Check(); err != nil {
 			return nil, err
 		}
-	}
-	switch {
-	case x.Own != nil:
-		return nil, errors.New("a model of one's own layers: expected one that Parameters describe, or Experiment.Run")
-	case x.Graph.OneWay:
-		return nil, errors.New("a directed graph: clusters are of undirected ones; expected Experiment.Run")
-	case x.Smoothness:
-		return nil, errors.New("MAD reads the whole graph at once: expected an experiment without")
-	case (x.CacheInference || x.Keep) && o.Memory > 0:
-		return nil, errors.New("what caching takes is not estimated: expected a number of clusters, and no limit")
 	}
 	run := batchRunner{backend: b, experiment: x, options: o}
 	defer run.close()
@@ -142,9 +151,6 @@ func (r *batchRunner) prepare(seed uint64) (err error) {
 		return err
 	}
 	o.training = optionsOf(x.Parameters)
-	if err := o.check(); err != nil {
-		return err
-	}
 	said, err := choose(r.backend, x, view, &o)
 	if err != nil {
 		return err
