@@ -144,7 +144,7 @@ class Site:
                     for level, id, text in contents
                     if level == 2) if current else ""
                 out.append(
-                    f'<li><a href="{html.escape(urllib.parse.quote(target, safe="/#"))}"{current}>{title}</a>'
+                    f'<li><a href="{html.escape(urllib.parse.quote(target, safe="/#%"))}"{current}>{title}</a>'
                     f'{f"<ul>{parts}</ul>" if parts else ""}</li>')
             out.append("</ul>" + ("</details>" if group else ""))
         return "\n".join(out) + "\n</nav></details>"
