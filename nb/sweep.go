@@ -83,7 +83,7 @@ func (s *Swept) Show() {
 
 func (s *Swept) chart(model string) plots.Chart {
 	c := plots.Chart{ID: "sweep-" + model, Title: hyper.Title(model), XLabel: "keep rate p (1: nothing is masked)",
-		YLabel: "macro F1 on test nodes (%)", Caption: fmt.Sprintf("Mean of up to %d splits, with a 95 %% interval.", s.splits)}
+		YLabel: "macro F1 on test nodes (%)", Caption: fmt.Sprintf("Mean of up to %d splits. A 95 %% interval takes three.", s.splits)}
 	if len(s.models) > 1 {
 		c.Width, c.Height = 400, 320 // two fit side by side in JupyterLab
 	}
@@ -111,6 +111,9 @@ func (s *Swept) chart(model string) plots.Chart {
 
 func (s *Swept) table() plots.Table {
 	_, shared := described(s.all())
+	if s.all()[0].Setting == datasets.Inductive {
+		shared += " Validation nodes are scored before test nodes arrive, so with fewer neighbours."
+	}
 	highest := s.rates[len(s.rates)-1]
 	t := plots.Table{ID: "sweep", Title: "Macro F1 in percent, mean ± standard deviation (splits)", TextColumns: 1,
 		Header: []string{"model", "keep rate", "test nodes", "validation nodes", fmt.Sprintf("beyond p = %v", highest),
@@ -125,7 +128,7 @@ func (s *Swept) table() plots.Table {
 			}
 			if rate != highest && len(here) > 0 {
 				gain = plots.Signed(stats.Summarize(here).Mean-stats.Summarize(there).Mean, 2)
-				if test, err := stats.PairedTTest(here, there); err == nil {
+				if test, err := stats.PairedTTest(here, there); err == nil && len(here) > 2 {
 					interval = plots.Signed(test.Low, 2) + " to " + plots.Signed(test.High, 2)
 				}
 			}

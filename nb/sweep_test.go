@@ -41,8 +41,8 @@ func TestASweepIsShownAndItsBestTrialSaved(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "go")
 	const data = "sbm:nodes=60,classes=2"
 	var s *Swept
-	text := printed(t, func() { s = Sweep(data, []string{"gcn"}, []float64{1, 0.5}, 2) })
-	assert.Contains(t, text, "4 of 4 trials run in ")
+	text := printed(t, func() { s = Sweep(data, []string{"gcn"}, []float64{1, 0.5}, 3) })
+	assert.Contains(t, text, "6 of 6 trials run in ")
 	assert.Contains(t, text, "All: "+data+", inductive, 10 % to train on, new nodes arrive with all edges, each trial has its "+
 		"own split.")
 	c := s.chart("gcn")
