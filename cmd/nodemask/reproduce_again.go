@@ -38,7 +38,7 @@ func newAgainCommand() *cobra.Command {
 folder of results, drawn at random. Records of xla:cpu without "digits" have last digits of the processor that made
 them: those are not run again.`,
 		Example: `  nodemask reproduce again --count 5
-  nodemask report records cora/gat/inductive/10%/arrivals=train-edges/stop=either | nodemask reproduce again -`,
+  head -n 3 results/go/cora-gat.jsonl | nodemask reproduce again -`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags := c.Flags()
