@@ -43,9 +43,9 @@ func TestASavedModelIsExportedInOneLine(t *testing.T) {
 }
 
 func TestAPageOpensByAButtonWhereJupyterLabServesIt(t *testing.T) {
-	assert.Contains(t, opening("/work/a b/page.html", "/work"), `data-commandlinker-command="docmanager:open-browser-tab" `+
+	assert.Contains(t, opening("/lab/a b/page.html", "/lab"), `data-commandlinker-command="docmanager:open-browser-tab" `+
 		`data-commandlinker-args="{&#34;path&#34;:&#34;a b/page.html&#34;}"`)
-	for file, root := range map[string]string{"/a b/page.html": "/work", "/work/page.html": "", "/work/.a/page.html": "/work"} {
-		assert.Regexp(t, `href="file:///(a%20b|work|work/\.a)/page.html">file:///`, opening(file, root))
+	for file, root := range map[string]string{"/a b/page.html": "/lab", "/lab/page.html": "", "/lab/.a/page.html": "/lab"} {
+		assert.Regexp(t, `href="file:///(a%20b|lab|lab/\.a)/page.html">file:///`, opening(file, root))
 	}
 }
