@@ -51,7 +51,7 @@ func (o Options) ByClass(labels []int32, classes []string) Options {
 
 func (o Options) title(t *aggtree.Tree) string {
 	from := ""
-	if t.Group != nil {
+	if t.Cached {
 		from = ", from a cache"
 	}
 	return fmt.Sprintf("The %d-aggregation tree of node %s%s", t.Hops, svg.Name(t.Base[0], o.Names), from)
@@ -160,7 +160,7 @@ func extent(points []point) (size point) {
 }
 
 func (s *picture) pad(depth int) float64 {
-	if !s.Cached || depth < 1 || depth < s.full.Hops-mostBoxes {
+	if !s.full.Cached || depth < 1 || depth < s.full.Hops-mostBoxes {
 		return 0
 	}
 	return 8 + 6*float64(depth-max(1, s.full.Hops-mostBoxes))

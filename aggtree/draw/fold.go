@@ -19,10 +19,8 @@ type folded struct {
 	// More is the number of tree nodes (or masked neighbours) that a stand-in replaces.
 	More  []int
 	Ghost []bool
-	// Cached means the root's children come from a cache.
-	Cached bool
 
-	flow []float64 // per drawn node
+	flow []float64 // per tree node
 }
 
 func (f *folded) text(i int32, names []string) string {
@@ -45,7 +43,7 @@ func (f *folded) remark(i int32) string {
 }
 
 func (f *folded) isCached(i int32) bool {
-	return f.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
+	return f.Tree.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
 // fold cuts a tree to fit a page: each node keeps as many first children (or those with the most flow) as fit; a
@@ -54,12 +52,8 @@ func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)
 	f := &folder{Tree: t, o: o, below: make([]int, t.NumNodes()), out: &folded{
-		Tree:   &aggtree.Tree{Hops: t.Hops, RootMasked: t.RootMasked, Level: make([]int32, t.Hops+2)},
-		Cached: t.Group != nil,
+		Tree: &aggtree.Tree{Hops: t.Hops, RootMasked: t.RootMasked, Cached: t.Cached, Level: make([]int32, t.Hops+2)},
 	}}
-	if t.NumNodes() == 0 {
-		return f.out
-	}
 	for i := t.NumNodes() - 1; i > 0; i-- {
 		f.below[t.Parent[i]] += f.below[i] + 1
 	}
@@ -139,70 +133,64 @@ func (f *folder) most(first, end int32) int {
 func (f *folder) hasBelow(i int32) bool { return !f.IsLeaf(i) || len(f.ghosts(i)) > 0 }
 
 func (f *folder) ghosts(i int32) []int32 {
-	base := int(f.Base[i])
-	if !f.o.Ghosts || f.Graph == nil || f.Mask == nil || f.Hidden == nil || f.Hidden[i] == 0 ||
-		base >= f.Graph.NumNodes() {
+	if !f.o.Ghosts || f.Hidden == nil || f.Hidden[i] == 0 {
 		return nil
 	}
 	var hidden []int32
-	for _, u := range f.Graph.Neighbours(int32(base)) {
-		if int(u) < len(f.Mask) && f.Mask[u] {
+	for _, u := range f.Graph.Neighbours(f.Base[i]) {
+		if f.Mask[u] {
 			hidden = append(hidden, u)
 		}
 	}
 	return hidden
 }
 
+// children returns what is drawn below a node: its children and ghosts if they are at most most, else a stand-in for the
+// ghosts and one for the last children. Without room for two, ghosts are left out: they are no tree nodes.
 func (f *folder) children(node int32, most int) []drawn {
 	if node < 0 {
 		return nil
 	}
 	first, end := f.Tree.Children(node)
-	ghosts := f.ghosts(node)
-	nodes, keep, keepGhosts := int(end-first), int(end-first), len(ghosts)
-	switch {
-	case nodes+keepGhosts <= most:
-	case nodes == 0 && most == 0: // no room, and ghosts are not tree nodes
-		return nil
-	case nodes == 0:
-		keepGhosts = most - 1
-	case nodes == 1 && f.below[first] == 0 && most < 2 && keepGhosts == 0:
-	case most < 2:
-		keep, keepGhosts, ghosts = 0, 0, nil
-	case keepGhosts > 0 && nodes+1 <= most:
-		keepGhosts = most - nodes - 1
-	case keepGhosts > 0:
-		keep, keepGhosts = most-2, 0
-	default:
-		keep = most - 1
-	}
-	var all []drawn
-	order := make([]int32, nodes)
+	order := make([]int32, end-first)
 	for k := range order {
 		order[k] = first + int32(k)
 	}
 	if f.strongest != nil {
 		slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(f.strongest[b], f.strongest[a]) })
 	}
+	ghosts := f.ghosts(node)
+	keep, hidden := len(order), 0
+	if keep+len(ghosts) > most {
+		switch {
+		case most < 2:
+			ghosts = nil
+		case len(ghosts) > 1:
+			ghosts, hidden = nil, len(ghosts)
+			fallthrough
+		case len(ghosts) == 1:
+			most--
+		}
+		if keep > most && (keep > 1 || f.below[first] > 0) {
+			keep = max(most-1, 0)
+		}
+	}
+	var all []drawn
 	for _, i := range order[:keep] {
 		all = append(all, drawn{base: f.Base[i], node: i})
 	}
-	if len(ghosts)-keepGhosts == 1 {
-		keepGhosts++
-	}
-	for _, u := range ghosts[:keepGhosts] {
+	for _, u := range ghosts {
 		all = append(all, drawn{base: u, node: -1, ghost: true})
 	}
 	slices.SortFunc(all, func(a, b drawn) int { return int(a.base) - int(b.base) })
-	if keep < nodes {
-		more := 0
+	if more := len(order) - keep; more > 0 {
 		for _, i := range order[keep:] {
-			more += 1 + f.below[i]
+			more += f.below[i]
 		}
 		all = append(all, drawn{base: -1, node: -1, more: more})
 	}
-	if keepGhosts < len(ghosts) {
-		all = append(all, drawn{base: -1, node: -1, more: len(ghosts) - keepGhosts, ghost: true})
+	if hidden > 0 {
+		all = append(all, drawn{base: -1, node: -1, more: hidden, ghost: true})
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -73,14 +74,15 @@ func TestTheLayoutOfASmallTreeByHand(t *testing.T) {
 		assert.Equal(t, point{points[i].Y, points[i].X}, p)
 	}
 	assert.Equal(t, []point{{}}, layout(fromParents(nil), o))
-	assert.Nil(t, layout(&aggtree.Tree{}, o))
 }
 
-func TestNodesOfADepthKeepTheirDistanceAndOrder(t *testing.T) {
+func TestTreesOfAnyShapeAreTidy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawnTree(t)
-		o := spacing{rapid.Float64Range(0.5, 2).Draw(t, "sibling"), rapid.Float64Range(0.5, 3).Draw(t, "cousin"), 1, 0, false}
+		o := spacing{rapid.Float64Range(0.5, 2).Draw(t, "sibling"), rapid.Float64Range(0.5, 3).Draw(t, "cousin"), 1,
+			rapid.SampledFrom([]float64{0, 3}).Draw(t, "apart"), false}
 		points := layout(tree, o)
+		require.InDelta(t, 0, slices.Min(x(points)), 1e-9)
 		for depth := range tree.Hops + 1 {
 			first, end := tree.AtDepth(depth)
 			for i := first + 1; i < end; i++ {
@@ -92,34 +94,14 @@ func TestNodesOfADepthKeepTheirDistanceAndOrder(t *testing.T) {
 				require.Equal(t, float64(depth), points[i].Y)
 			}
 		}
-		require.InDelta(t, 0, slices.Min(x(points)), 1e-9)
-	})
-}
-
-func TestParentsAreCentredOverTheirChildren(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tree := drawnTree(t)
-		points := layout(tree, spacing{1, 1, 1, rapid.SampledFrom([]float64{0, 3}).Draw(t, "apart"), false})
-		for i := range int32(tree.NumNodes()) {
-			if first, end := tree.Children(i); first < end {
-				require.InDelta(t, (points[first].X+points[end-1].X)/2, points[i].X, 1e-6)
-			}
-		}
-	})
-}
-
-func TestSubtreesOfOneShapeAreDrawnAlike(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tree := drawnTree(t)
-		points := layout(tree, spacing{1, 1, 1, 0, false})
 		shape := make([]string, tree.NumNodes())
 		seen := map[string]int32{}
 		for i := int32(tree.NumNodes()) - 1; i >= 0; i-- {
 			first, end := tree.Children(i)
-			for c := first; c < end; c++ {
-				shape[i] += shape[c]
+			if first < end {
+				require.InDelta(t, (points[first].X+points[end-1].X)/2, points[i].X, 1e-6, "centred over its children")
 			}
-			shape[i] = "(" + shape[i] + ")"
+			shape[i] = "(" + strings.Join(shape[first:end], "") + ")"
 			other, ok := seen[shape[i]]
 			if !ok {
 				seen[shape[i]] = i
@@ -128,36 +110,11 @@ func TestSubtreesOfOneShapeAreDrawnAlike(t *testing.T) {
 			a, b := tree.Descendants(i, tree.Hops), tree.Descendants(other, tree.Hops)
 			for d := range a {
 				for k := range a[d][1] - a[d][0] {
-					require.InDelta(t, points[a[d][0]+k].X-points[i].X, points[b[d][0]+k].X-points[other].X, 1e-6)
+					require.InDelta(t, points[a[d][0]+k].X-points[i].X, points[b[d][0]+k].X-points[other].X, 1e-6,
+						"subtrees of one shape are alike")
 				}
 			}
 		}
-	})
-}
-
-func TestFoldedTreesCountWhatTheyLeaveOut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tree := drawnTree(t)
-		o := Options{children: rapid.IntRange(2, 9).Draw(t, "children"), nodes: rapid.IntRange(2, 80).Draw(t, "nodes")}
-		f := o.fold(tree)
-		require.Equal(t, f, o.fold(tree))
-		require.LessOrEqual(t, f.Tree.NumNodes(), o.nodes)
-		total := 0
-		for i := range int32(f.Tree.NumNodes()) {
-			first, end := f.Tree.Children(i)
-			require.LessOrEqual(t, int(end-first), o.children)
-			if f.Node[i] >= 0 {
-				require.Equal(t, tree.Base[f.Node[i]], f.Tree.Base[i])
-				require.Equal(t, tree.Depth(f.Node[i]), f.Tree.Depth(i))
-				require.Equal(t, tree.IsLeaf(f.Node[i]), first == end, "what lies below is shown or counted")
-				total++
-			}
-			total += f.More[i]
-			for c := first; c < end; c++ {
-				require.Equal(t, i, f.Tree.Parent[c])
-			}
-		}
-		require.Equal(t, tree.NumNodes(), total)
 	})
 }
 
@@ -170,26 +127,36 @@ func TestASmallTreeIsNotFolded(t *testing.T) {
 	assert.Equal(t, "+38", f.text(12, nil))
 }
 
-func TestGhostsAreDrawnBesidesWhatIsThereWithinTheLimits(t *testing.T) {
+func TestFoldedTreesCountWhatTheyLeaveOutWithinTheLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := testgraph.Any(t, 6)
-		mask := testgraph.AnyMask(t, g)
-		tree := built(g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), mask)
+		tree, mask := drawnTree(t), []bool(nil)
+		if rapid.Bool().Draw(t, "masked") {
+			g := testgraph.Any(t, 6)
+			mask = testgraph.AnyMask(t, g)
+			tree = built(g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), mask)
+		}
 		o := Options{children: rapid.IntRange(2, 9).Draw(t, "children"), nodes: rapid.IntRange(2, 80).Draw(t, "nodes"),
 			Ghosts: true}
 		f := o.fold(tree)
+		require.Equal(t, f, o.fold(tree))
 		require.LessOrEqual(t, f.Tree.NumNodes(), o.nodes)
 		total := 0
 		for i := range int32(f.Tree.NumNodes()) {
 			first, end := f.Tree.Children(i)
 			require.LessOrEqual(t, int(end-first), o.children)
 			if f.Node[i] >= 0 {
+				require.Equal(t, tree.Base[f.Node[i]], f.Tree.Base[i])
+				require.Equal(t, tree.Depth(f.Node[i]), f.Tree.Depth(i))
+				require.False(t, !tree.IsLeaf(f.Node[i]) && first == end, "what lies below is shown or counted")
 				total++
 			}
 			if f.Ghost[i] {
 				require.True(t, first == end && (f.More[i] > 0 || mask[f.Tree.Base[i]]))
 			} else {
 				total += f.More[i]
+			}
+			for c := first; c < end; c++ {
+				require.Equal(t, i, f.Tree.Parent[c])
 			}
 		}
 		require.Equal(t, tree.NumNodes(), total)
