@@ -5,195 +5,161 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"nodemask/csr"
 )
 
 // Check returns nil if the candidate is T_root^hops of the graph under the mask (nil masks none), else the first
 // [*Fault] from the root down. Time and memory are proportional to the candidate, except for sorting siblings.
-//
-// Siblings with the same base leave the paths unchanged, but the tree must be smallest. Check reports them only if all
-// paths are right.
 func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) error {
-	if _, err := walksFrom(ctx, g, root, hops, mask); err != nil {
+	if err := checkRoot(ctx, g, root, hops, mask); err != nil {
 		return err
 	}
-	s, err := newShape(candidate)
+	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {
 		return err
 	}
-	if base := s.Base[s.Root]; base != root {
+	if base := c.Base[c.Root]; base != root {
 		return faultOf(wrongRoot, "the root stands for node %d of the graph; expected %d", base, root)
 	}
-	c := checker{graph: g, mask: mask, shape: s, tick: ticker{ctx: ctx}}
-	return c.check(s.Root, hops, false)
+	return c.subtree(c.Root, hops, false)
 }
 
+// checker compares a candidate with its graph.
 type checker struct {
-	graph *csr.Graph
-	mask  []bool
-	shape *shape
-	tick  ticker
-
-	top     int32
-	hops    int
-	cut     bool
-	repeats *Fault
+	Arborescence
+	graph    *csr.Graph
+	mask     []bool
+	children [][]int32 // by base, then by number
+	parent   []int32
+	depth    []int
+	tick     ticker
 }
 
-func (c *checker) check(from int32, hops int, cut bool) error {
-	c.top, c.hops, c.cut, c.repeats = from, hops, cut, nil
-	level := [][]int32{{from}}
-	if base := c.shape.Base[from]; base < 0 || int(base) >= c.graph.NumNodes() {
-		return faultOf(extraWalk, "tree node %d stands for node %d, which is not in the graph", from, base)
+// subtree checks that a node, with its descendants (if cut, only those down to depth hops), is an aggregation tree of
+// its base.
+func (c *checker) subtree(top int32, hops int, cut bool) error {
+	if base := c.Base[top]; base < 0 || int(base) >= c.graph.NumNodes() {
+		return faultOf(extraWalk, "tree node %d stands for node %d, which is not in the graph", top, base)
 	}
-	for depth := 0; len(level) > 0 && (depth < hops || !cut); depth++ {
-		var below [][]int32
-		for _, nodes := range level {
-			var err error
-			if below, err = c.step(below, nodes, depth); err != nil {
-				return err
+	level := []int32{top}
+	for depth := 0; len(level) > 0 && !(cut && depth == hops); depth++ {
+		var below []int32
+		for _, i := range level {
+			if len(c.children[i]) > 0 && depth == hops {
+				child := c.children[i][0]
+				return faultOf(extraWalk, "tree node %d lies at depth %d, but all leaves lie at depth %d; its walk is %s",
+					child, depth+1, hops, c.walk(top, child))
 			}
+			if depth < hops {
+				if err := c.family(top, i); err != nil {
+					return err
+				}
+			}
+			below = append(below, c.children[i]...)
 		}
 		level = below
-	}
-	if c.repeats != nil {
-		return c.repeats
 	}
 	return nil
 }
 
-// step extends below by the nodes that continue a path by one hop.
-func (c *checker) step(below [][]int32, nodes []int32, depth int) ([][]int32, error) {
-	base := c.shape.Base[nodes[0]]
-	want := c.neighbours(base)
-	if err := c.tick.tick(len(want)); err != nil {
-		return nil, err
+// family checks that the children of a node below top are its base's unmasked neighbours, each once.
+func (c *checker) family(top, i int32) error {
+	base := c.Base[i]
+	all, want := c.neighbours(base)
+	if err := c.tick.tick(len(all) + len(c.children[i])); err != nil {
+		return err
 	}
-	var children []int32
-	for _, i := range nodes {
-		own := c.shape.childrenOf(i)
-		if len(own) == 0 && len(want) > 0 && depth < c.hops {
-			return nil, faultOf(leafTooEarly,
-				"tree node %d is a leaf at depth %d, but node %d has neighbours, so its leaves lie at depth %d; its walk is %s", i,
-				depth, base, c.hops, walkText(c.walk(i)))
+	var have []int32
+	for _, child := range c.children[i] {
+		u := c.Base[child]
+		have = append(have, u)
+		if _, ok := slices.BinarySearch(want, u); ok {
+			continue
 		}
-		if len(nodes) == 1 {
-			children = slices.Clip(own) // sorted in place: order has no meaning
-			break
+		why := fmt.Sprintf("is not a neighbour of node %d", base)
+		switch {
+		case u < 0 || int(u) >= c.graph.NumNodes():
+			why = "is not in the graph"
+		case slices.Contains(all, u):
+			why = "is masked"
 		}
-		children = append(children, own...)
+		return faultOf(extraWalk, "tree node %d stands for node %d, which %s; its walk is %s", child, u, why,
+			c.walk(top, child))
 	}
-	slices.SortFunc(children, func(i, j int32) int {
-		return cmp.Or(cmp.Compare(c.shape.Base[i], c.shape.Base[j]), cmp.Compare(i, j))
-	})
-	if len(children) > 0 && depth == c.hops {
-		return nil, faultOf(extraWalk, "tree node %d lies at depth %d, but all leaves lie at depth %d; its walk is %s",
-			children[0], depth+1, c.hops, walkText(c.walk(children[0])))
-	}
-	if depth == c.hops {
-		return below, nil
-	}
-	before := len(below)
-	for len(children) > 0 {
-		u := c.shape.Base[children[0]]
-		same := 1
-		for same < len(children) && c.shape.Base[children[same]] == u {
-			same++
-		}
-		if _, ok := slices.BinarySearch(want, u); !ok {
-			return nil, c.extra(children[0], base, u)
-		}
-		if same > 1 && c.repeats == nil {
-			c.repeats = faultOf(notSmallest,
-				"tree nodes %d and %d are siblings and both stand for node %d: one would do; their walk is %s", children[0],
-				children[1], u, walkText(c.walk(children[0])))
-		}
-		below = append(below, children[:same:same])
-		children = children[same:]
-	}
-	next := below[before:]
-	for at, u := range want {
-		if at == len(next) || c.shape.Base[next[at][0]] != u {
-			walk := append(c.walk(nodes[0]), u)
-			return nil, faultOf(missingWalk,
-				"tree node %d has no child that stands for node %d, a neighbour of node %d; the walk %s is missing", nodes[0], u,
-				base, walkText(walk))
+	for _, u := range want {
+		if _, ok := slices.BinarySearch(have, u); !ok {
+			return faultOf(missingWalk,
+				"tree node %d has no child that stands for node %d, a neighbour of node %d; the walk %s-%d is missing", i, u, base,
+				c.walk(top, i), u)
 		}
 	}
-	return below, nil
+	for k, child := range c.children[i] {
+		if k > 0 && have[k] == have[k-1] {
+			return faultOf(notSmallest,
+				"tree nodes %d and %d are siblings and both stand for node %d: one would do; their walk is %s",
+				c.children[i][k-1], child, have[k], c.walk(top, child))
+		}
+	}
+	return nil
 }
 
-func (c *checker) neighbours(v int32) []int32 {
-	row := c.graph.Neighbours(v)
-	if c.mask == nil {
-		return row
+// neighbours returns a base's neighbours, and those that are not masked.
+func (c *checker) neighbours(base int32) (all, kept []int32) {
+	if base < 0 || int(base) >= c.graph.NumNodes() {
+		return nil, nil
 	}
-	var kept []int32
-	for _, u := range row {
+	all = c.graph.Neighbours(base)
+	if c.mask == nil {
+		return all, all
+	}
+	for _, u := range all {
 		if !c.mask[u] {
 			kept = append(kept, u)
 		}
 	}
-	return kept
+	return all, kept
 }
 
-func (c *checker) walk(node int32) []int32 {
-	walk := []int32{c.shape.Base[node]}
-	for node != c.top {
-		node = c.shape.parent[node]
-		walk = append(walk, c.shape.Base[node])
+// walk returns the bases from top down to a node, as "0-1-2".
+func (c *checker) walk(top, node int32) string {
+	walk := fmt.Sprint(c.Base[node])
+	for node != top {
+		node = c.parent[node]
+		walk = fmt.Sprintf("%d-%s", c.Base[node], walk)
 	}
-	slices.Reverse(walk)
 	return walk
 }
 
-func (c *checker) extra(node, v, u int32) error {
-	why := fmt.Sprintf("is not a neighbour of node %d", v)
-	switch {
-	case u < 0 || int(u) >= c.graph.NumNodes():
-		why = "is not in the graph"
-	case c.graph.HasEdge(v, u): // an edge to a masked node
-		why = "is masked"
-	}
-	return faultOf(extraWalk, "tree node %d stands for node %d, which %s; its walk is %s", node, u, why,
-		walkText(c.walk(node)))
-}
-
-// Kinds of faults, in [Check]'s order.
+// Kinds of faults.
 const (
-	// A node has two parents, lies on a cycle or has no path from the root; or an edge or the root is out of range.
+	// A node has two parents or no path from the root; or an edge or the root is out of range.
 	notArborescence = "not an arborescence"
 	// The root has another base.
 	wrongRoot = "wrong root"
-	// A leaf lies above depth hops, though its base has neighbours.
-	leafTooEarly = "leaf too early"
 	// A path from the root is not a walk of the graph, passes a masked node or has too many hops.
 	extraWalk = "extra walk"
 	// A walk of the graph is not a path from the root.
 	missingWalk = "missing walk"
-	// The paths are right, but two siblings have the same base.
+	// Two siblings have the same base.
 	notSmallest = "not the smallest"
+	// Statements that fail.
+	lemma1Fails, lemma2Fails = "lemma 1 fails", "lemma 2 fails"
 )
 
 // Fault is why a candidate is not the aggregation tree; its error names the nodes and the walk.
 type Fault struct {
-	// Kind is "not an arborescence", "wrong root", "leaf too early", "extra walk", "missing walk" or "not the
-	// smallest".
+	// Kind is "not an arborescence", "wrong root", "extra walk", "missing walk" or "not the smallest"; for [Verify], also
+	// "lemma 1 fails" or "lemma 2 fails".
 	Kind string
 	text string
 }
 
 // Error returns the kind and the place.
-func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Kind, f.text) }
+func (f *Fault) Error() string { return f.Kind + ": " + f.text }
 
 func faultOf(kind, format string, arguments ...any) *Fault {
 	return &Fault{kind, fmt.Sprintf(format, arguments...)}
-}
-
-func walkText(walk []int32) string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(walk), " ", "-"), "[]")
 }
 
 // Arborescence is a candidate aggregation tree: any rooted directed graph.
@@ -214,67 +180,46 @@ func (t *Tree) Arborescence() Arborescence {
 	return a
 }
 
-type shape struct {
-	Arborescence
-	first    []int32 // node i's children are children[first[i]:first[i+1]]
-	children []int32
-	parent   []int32
-	depth    []int
-}
-
-func (s *shape) childrenOf(i int32) []int32 { return s.children[s.first[i]:s.first[i+1]] }
-
-func newShape(a Arborescence) (*shape, error) {
+// newChecker returns a [*Fault] for a candidate that is not an arborescence.
+func newChecker(ctx context.Context, g *csr.Graph, hops int, a Arborescence, mask []bool) (*checker, error) {
+	if err := checkArguments(ctx, g, hops, mask); err != nil {
+		return nil, err
+	}
 	n := len(a.Base)
-	fault := func(format string, arguments ...any) error {
-		return faultOf(notArborescence, format, arguments...)
-	}
 	if a.Root < 0 || int(a.Root) >= n {
-		return nil, fault("the root is node %d, but there are %d nodes, numbered from 0", a.Root, n)
+		return nil, faultOf(notArborescence, "the root is node %d, but there are %d nodes, numbered from 0", a.Root, n)
 	}
-	parent := slices.Repeat([]int32{-1}, n)
-	s := &shape{Arborescence: a, parent: parent, first: make([]int32, n+1), children: make([]int32, len(a.Edges)),
-		depth: slices.Repeat([]int{-1}, n)}
+	c := &checker{Arborescence: a, graph: g, mask: mask, children: make([][]int32, n),
+		parent: slices.Repeat([]int32{-1}, n), depth: slices.Repeat([]int{-1}, n), tick: ticker{ctx: ctx}}
 	for i, e := range a.Edges {
 		from, to := e[0], e[1]
 		switch {
 		case from < 0 || int(from) >= n || to < 0 || int(to) >= n:
-			return nil, fault("edge %d runs from node %d to node %d, but there are %d nodes, numbered from 0", i, from, to, n)
+			return nil, faultOf(notArborescence, "edge %d runs from node %d to node %d, but there are %d nodes, numbered "+
+				"from 0", i, from, to, n)
 		case to == a.Root:
-			return nil, fault("the root, node %d, has a parent: node %d", to, from)
-		case parent[to] >= 0:
-			return nil, fault("node %d has two edges from parents: from node %d and from node %d",
-				to, parent[to], from)
+			return nil, faultOf(notArborescence, "the root, node %d, has a parent: node %d", to, from)
+		case c.parent[to] >= 0:
+			return nil, faultOf(notArborescence, "node %d has two edges from parents: from node %d and from node %d", to,
+				c.parent[to], from)
 		}
-		parent[to] = from
-		s.first[from+1]++
+		c.parent[to] = from
+		c.children[from] = append(c.children[from], to)
 	}
-	for i := range n {
-		s.first[i+1] += s.first[i]
-	}
-	next := slices.Clone(s.first)
-	for _, e := range a.Edges {
-		s.children[next[e[0]]] = e[1]
-		next[e[0]]++
-	}
-	s.depth[a.Root] = 0
+	c.depth[a.Root] = 0
 	reached := append(make([]int32, 0, n), a.Root)
 	for at := 0; at < len(reached); at++ {
-		for _, child := range s.childrenOf(reached[at]) {
-			s.depth[child] = s.depth[reached[at]] + 1
+		children := c.children[reached[at]]
+		slices.SortFunc(children, func(i, j int32) int {
+			return cmp.Or(cmp.Compare(a.Base[i], a.Base[j]), cmp.Compare(i, j))
+		})
+		for _, child := range children {
+			c.depth[child] = c.depth[reached[at]] + 1
 			reached = append(reached, child)
 		}
 	}
-	if len(reached) == n {
-		return s, nil
+	if lost := slices.Index(c.depth, -1); lost >= 0 {
+		return nil, faultOf(notArborescence, "no path leads from the root to node %d", lost)
 	}
-	lost := int32(slices.Index(s.depth, -1))
-	// Nodes without a path from the root lie below a parentless node or a cycle; n steps tell.
-	for steps := 0; steps < n; steps++ {
-		if parent[lost] < 0 {
-			return nil, fault("node %d is not the root but has no parent, so it cannot be reached", lost)
-		}
-		lost = parent[lost]
-	}
-	return nil, fault("node %d lies on a cycle, so it cannot be reached from the root", lost)
+	return c, nil
 }

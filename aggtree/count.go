@@ -7,7 +7,6 @@ import (
 	"math/bits"
 
 	"nodemask/csr"
-	"nodemask/internal/ended"
 )
 
 // Counts holds a tree's number of nodes. A count of math.MaxUint64 means at least that many.
@@ -22,16 +21,11 @@ func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
 // Count returns the number of nodes of T_root^hops per depth without building it: each hop multiplies a sparse vector
 // by the graph.
 func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
-	w, err := walksFrom(ctx, g, root, hops, mask)
-	if err != nil {
+	if err := checkRoot(ctx, g, root, hops, mask); err != nil {
 		return Counts{}, err
 	}
-	return w.count(ctx, hops)
-}
-
-func (w walks) count(ctx context.Context, hops int) (Counts, error) {
 	c := Counts{Depth: make([]uint64, hops+1)}
-	err := newProducts(w.bases()).run(ctx, w, hops, func(depth int, bases []int32, times []uint64) {
+	err := newProducts(ctx, g, mask).run(root, hops, func(depth int, bases []int32, times []uint64) {
 		for _, u := range bases {
 			c.Depth[depth] = add(c.Depth[depth], times[u])
 		}
@@ -42,32 +36,31 @@ func (w walks) count(ctx context.Context, hops int) (Counts, error) {
 
 // products reuses memory for all roots, until an error.
 type products struct {
-	times, next  []uint64 // number of walks that end at each node [bases]
+	graph        *csr.Graph
+	mask         []bool
+	tick         ticker
+	times, next  []uint64 // number of walks that end at each node [nodes]
 	bases, found []int32  // nodes where times is not 0
 }
 
-func newProducts(bases int) *products {
-	return &products{times: make([]uint64, bases), next: make([]uint64, bases)}
+func newProducts(ctx context.Context, g *csr.Graph, mask []bool) *products {
+	n := g.NumNodes()
+	return &products{graph: g, mask: mask, tick: ticker{ctx: ctx}, times: make([]uint64, n), next: make([]uint64, n)}
 }
 
 // run calls visit with each depth's bases, unordered, and their multiplicities.
-func (p *products) run(ctx context.Context, w walks, hops int,
-	visit func(depth int, bases []int32, times []uint64)) error {
-	if err := ended.Err(ctx); err != nil {
-		return err
-	}
-	tick := ticker{ctx: ctx}
-	p.bases, p.found = append(p.bases[:0], w.root), p.found[:0]
-	p.times[w.root] = 1
+func (p *products) run(root int32, hops int, visit func(depth int, bases []int32, times []uint64)) error {
+	p.bases, p.found = append(p.bases[:0], root), p.found[:0]
+	p.times[root] = 1
 	visit(0, p.bases, p.times)
 	for depth := 0; depth < hops && len(p.bases) > 0; depth++ {
 		for _, v := range p.bases {
-			next := w.next(depth, v)
-			if err := tick.tick(len(next)); err != nil {
+			next := p.graph.Neighbours(v)
+			if err := p.tick.tick(len(next)); err != nil {
 				return err
 			}
 			for _, u := range next {
-				if w.masked(u) {
+				if p.mask != nil && p.mask[u] {
 					continue
 				}
 				if p.next[u] == 0 {
@@ -76,18 +69,18 @@ func (p *products) run(ctx context.Context, w walks, hops int,
 				p.next[u] = add(p.next[u], p.times[v])
 			}
 		}
-		p.clear(p.times, p.bases)
+		p.clear()
 		p.times, p.next = p.next, p.times
 		p.bases, p.found = p.found, p.bases[:0]
 		visit(depth+1, p.bases, p.times)
 	}
-	p.clear(p.times, p.bases) // for the next run
+	p.clear() // for the next run
 	return nil
 }
 
-func (p *products) clear(times []uint64, bases []int32) {
-	for _, u := range bases {
-		times[u] = 0
+func (p *products) clear() {
+	for _, u := range p.bases {
+		p.times[u] = 0
 	}
 }
 
@@ -126,12 +119,11 @@ func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summ
 	}
 	n := g.NumNodes()
 	all := make([]Summary, n)
-	p := newProducts(n)
+	p := newProducts(ctx, g, mask)
 	seen := make([]int32, n) // 1 + the last root whose tree held the node; never cleared
 	for v := range int32(n) {
-		w := walks{graph: g, root: v, first: g.Neighbours(v), mask: mask}
 		s := &all[v]
-		err := p.run(ctx, w, hops, func(_ int, bases []int32, times []uint64) {
+		err := p.run(v, hops, func(_ int, bases []int32, times []uint64) {
 			for _, u := range bases {
 				s.Nodes = add(s.Nodes, times[u])
 				if seen[u] != v+1 {
@@ -172,64 +164,41 @@ func (e Expectation) Total() float64 {
 // exists with probability p^j. Expect sums over all walks; a tree of more than [DefaultLimit] nodes is a
 // [*TooLargeError].
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64) (e Expectation, err error) {
-	w, err := walksFrom(ctx, g, root, hops, nil)
-	if err != nil {
+	if _, err := (Options{}).count(ctx, g, root, hops); err != nil {
 		return e, err
 	}
 	if !(keepRate >= 0 && keepRate <= 1) { // also refuses NaN
 		return e, fmt.Errorf("a keep rate of %v: expected a probability, from 0 to 1", keepRate)
 	}
-	counts, err := w.count(ctx, hops)
-	if err != nil {
-		return e, err
-	}
-	if counts.Total > DefaultLimit {
-		return e, &TooLargeError{Root: root, Hops: hops, Counts: counts, Limit: DefaultLimit}
-	}
 	e = Expectation{Depth: make([]float64, hops+1), Root: make([]float64, hops+1)}
-	walk := enumeration{walks: w, keep: keepRate, used: make([]int32, g.NumNodes()), hops: hops, e: &e,
-		tick: ticker{ctx: ctx}}
-	if err := walk.from(root, 0, 1); err != nil {
-		return Expectation{}, err
-	}
-	return e, nil
-}
-
-type enumeration struct {
-	walks
-	keep float64
-	used []int32 // visits of the current walk to each node
-	hops int
-	e    *Expectation
-	tick ticker
-}
-
-func (n *enumeration) from(v int32, depth int, probability float64) error {
-	n.e.Depth[depth] += probability
-	if v == n.root {
-		n.e.Root[depth] += probability
-	}
-	if depth == n.hops {
-		return nil
-	}
-	next := n.next(depth, v)
-	if err := n.tick.tick(len(next)); err != nil {
-		return err
-	}
-	for _, u := range next {
-		p := probability
-		if n.used[u] == 0 {
-			p *= n.keep
+	tick := ticker{ctx: ctx}
+	used := make([]int32, g.NumNodes()) // visits of the current walk to each node
+	var from func(v int32, depth int, probability float64) error
+	from = func(v int32, depth int, probability float64) error {
+		e.Depth[depth] += probability
+		if v == root {
+			e.Root[depth] += probability
 		}
-		if p == 0 {
-			continue
+		if depth == hops {
+			return nil
 		}
-		n.used[u]++
-		err := n.from(u, depth+1, p)
-		n.used[u]--
-		if err != nil {
+		next := g.Neighbours(v)
+		if err := tick.tick(len(next)); err != nil {
 			return err
 		}
+		for _, u := range next {
+			p := probability
+			if used[u] == 0 {
+				p *= keepRate
+			}
+			used[u]++
+			err := from(u, depth+1, p)
+			used[u]--
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	return nil
+	return e, from(root, 0, 1)
 }

@@ -35,19 +35,6 @@ func ExampleBuild() {
 	// [3 2 3]
 }
 
-func ExampleBuildCached() {
-	// A node arrives next to 0 and 3. Its number is 4, and only the root stands for it.
-	tree, err := aggtree.BuildCached(context.Background(), graph(), []int32{0, 3}, 2, aggtree.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("bases: ", tree.Base)
-	fmt.Println("groups:", tree.Group)
-	// Output:
-	// bases:  [4 0 3 1 2 2]
-	// groups: [-1 0 1 0 0 1]
-}
-
 func ExampleCount() {
 	counts, err := aggtree.Count(context.Background(), graph(), 0, 4, nil)
 	if err != nil {

@@ -1,6 +1,7 @@
 package aggtree
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -23,7 +24,7 @@ func TestNodesRepeatAsOftenAsWalksEndInThem(t *testing.T) {
 			seen, times := map[string]bool{}, map[int32]uint64{}
 			for _, walk := range maximalWalks(g, []int32{root}, hops, mask) {
 				for n := range walk {
-					if key := walkText(walk[:n+1]); !seen[key] {
+					if key := fmt.Sprint(walk[:n+1]); !seen[key] {
 						seen[key] = true
 						times[walk[n]]++
 					}
@@ -62,7 +63,7 @@ func meanOverMasks(g *csr.Graph, root int32, hops int, rate float64) (nodes, roo
 		seen := map[string]bool{}
 		for _, walk := range maximalWalks(g, []int32{root}, hops, mask) {
 			for depth := range walk {
-				if key := walkText(walk[:depth+1]); !seen[key] {
+				if key := fmt.Sprint(walk[:depth+1]); !seen[key] {
 					seen[key] = true
 					nodes[depth] += probability
 					if walk[depth] == root {

@@ -13,7 +13,7 @@ import (
 // Tree is an aggregation tree T_v^k. Nodes are numbered level by level from the root, 0, so a node's children are
 // consecutive, as are its descendants at one depth. Siblings ascend by base.
 type Tree struct {
-	// Graph is the source graph; for a cached tree, the train graph.
+	// Graph is the source graph; for a cached tree, its edges to train nodes.
 	Graph *csr.Graph
 	// Mask is true for each masked node of Graph; nil masks none.
 	Mask []bool
@@ -31,9 +31,8 @@ type Tree struct {
 	Hidden []int32
 	// RootMasked means that the root's base is masked (section 5).
 	RootMasked bool
-	// Group numbers each node's cached subtree [nodes], the one below tree node Group[i]+1; -1 for the root; nil if the
-	// tree is not cached.
-	Group []int32
+	// Cached means that the root arrived after training: what hangs below it is cached ([BuildCached]).
+	Cached bool
 }
 
 // NumNodes returns the number of nodes, replicas included.
@@ -48,13 +47,8 @@ func (t *Tree) Depth(i int32) int {
 	return above - 1
 }
 
-// AtDepth returns the range [first, end) of nodes at a depth.
-func (t *Tree) AtDepth(depth int) (first, end int32) {
-	if depth < 0 || depth > t.Hops {
-		return 0, 0
-	}
-	return t.Level[depth], t.Level[depth+1]
-}
+// AtDepth returns the range [first, end) of nodes at a depth from 0 to Hops.
+func (t *Tree) AtDepth(depth int) (first, end int32) { return t.Level[depth], t.Level[depth+1] }
 
 // IsLeaf reports whether node i has no children.
 func (t *Tree) IsLeaf(i int32) bool { return t.FirstChild[i] == t.FirstChild[i+1] }
@@ -103,21 +97,14 @@ func (t *Tree) String() string {
 // MaxHops is the largest number of hops.
 const MaxHops = 1000
 
-type walks struct {
-	graph *csr.Graph
-	root  int32
-	first []int32 // neighbours of the root: its row, or an arriving node's train neighbours
-	mask  []bool
-}
-
-func walksFrom(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (walks, error) {
+func checkRoot(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) error {
 	if err := checkArguments(ctx, g, hops, mask); err != nil {
-		return walks{}, err
+		return err
 	}
 	if root < 0 || int(root) >= g.NumNodes() {
-		return walks{}, fmt.Errorf("root %d: the graph has %d nodes, numbered from 0", root, g.NumNodes())
+		return fmt.Errorf("root %d: the graph has %d nodes, numbered from 0", root, g.NumNodes())
 	}
-	return walks{graph: g, root: root, first: g.Neighbours(root), mask: mask}, nil
+	return nil
 }
 
 func checkArguments(ctx context.Context, g *csr.Graph, hops int, mask []bool) error {
@@ -132,18 +119,6 @@ func checkArguments(ctx context.Context, g *csr.Graph, hops int, mask []bool) er
 	}
 	return ended.Err(ctx)
 }
-
-// bases returns the number of bases; an arriving node's base is one past the graph.
-func (w walks) bases() int { return max(w.graph.NumNodes(), int(w.root)+1) }
-
-func (w walks) next(depth int, v int32) []int32 {
-	if depth == 0 {
-		return w.first
-	}
-	return w.graph.Neighbours(v)
-}
-
-func (w walks) masked(u int32) bool { return w.mask != nil && w.mask[u] }
 
 // ticker checks a context once in many steps, to save time.
 type ticker struct {

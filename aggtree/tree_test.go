@@ -30,8 +30,6 @@ func TestTheTwoHopTreeOfATriangleNode(t *testing.T) {
 	assert.Equal(t, [2]int32{5, 8}, [2]int32{first, end})
 	first, end = tree.AtDepth(1)
 	assert.Equal(t, [2]int32{1, 3}, [2]int32{first, end})
-	first, end = tree.AtDepth(3)
-	assert.Equal(t, first, end)
 	assert.Equal(t, [][2]int32{{2, 3}, {5, 8}}, tree.Descendants(2, 9))
 }
 
@@ -129,115 +127,71 @@ func sum(g *csr.Graph, h []uint64, layers int) []uint64 {
 }
 
 func TestACachedTreeByHand(t *testing.T) {
-	// The train graph is the triangle 0-1-2 with 3 at 2. Node 4 arrives, next to 0 and 3.
-	known := [][2]int32{{0, 1}, {1, 2}, {0, 2}, {2, 3}}
-	train := testgraph.Undirected(t, 4, known)
-	tree, err := BuildCached(ctx, train, []int32{3, 0}, 2, Options{})
+	// Train nodes are the triangle 0-1-2 with 3 at 2. Node 4 arrives, next to 0 and 3, and 5, next to 4.
+	g := testgraph.Undirected(t, 6, [][2]int32{{0, 1}, {1, 2}, {0, 2}, {2, 3}, {4, 0}, {4, 3}, {4, 5}})
+	tree, err := BuildCached(ctx, g, []int32{3, 1, 2, 0}, 4, 2, Options{})
 	require.NoError(t, err)
 	// In the train graph, 0 has 1 and 2 below it and 3 has 2. 4 is below neither.
 	assert.Equal(t, &Tree{
-		Graph:      train,
+		Graph:      tree.Graph,
 		Hops:       2,
 		Base:       []int32{4, 0, 3, 1, 2, 2},
 		Parent:     []int32{-1, 0, 0, 1, 1, 2},
 		FirstChild: []int32{1, 3, 5, 6, 6, 6, 6},
 		Level:      []int32{0, 1, 3, 6},
-		Group:      []int32{-1, 0, 1, 0, 0, 1},
+		Cached:     true,
 	}, tree)
 
 	// Features 1, 2, 4, 8 and 16, and layers that add up: the cache has h̃¹_0 = 1+2+4 = 7 and h̃¹_3 = 8+4 = 12. Then
 	// ĥ¹_4 = 16+1+8 = 25 and ĥ²_4 = 25+7+12 = 44.
-	features := []uint64{1, 2, 4, 8, 16}
+	features := []uint64{1, 2, 4, 8, 16, 32}
 	assert.Equal(t, uint64(44), sum(tree.AsGraph(), pick(features, tree.Base), 2)[0])
 
-	// Without a cache, 4 is below 0 and 3 too: h¹_0 = 1+2+4+16 = 23, h¹_3 = 8+4+16 = 28, and h²_4 = 25+23+28 = 76.
-	grown := testgraph.Undirected(t, 5, append(known, [2]int32{4, 0}, [2]int32{4, 3}))
-	full := built(t, grown, 4, 2, nil)
+	// Without a cache and without 5, 4 is below 0 and 3 too: h¹_0 = 1+2+4+16 = 23, h¹_3 = 8+4+16 = 28, and
+	// h²_4 = 25+23+28 = 76.
+	full := built(t, g, 4, 2, []bool{5: true})
 	assert.Equal(t, []int32{4, 0, 3, 1, 2, 4, 2, 4}, full.Base)
 	assert.Equal(t, uint64(76), sum(full.AsGraph(), pick(features, full.Base), 2)[0])
+
+	tree, err = BuildCached(ctx, g, []int32{3, 1, 2, 0}, 4, 2, Options{Mask: []bool{0: true, 4: true, 5: false}})
+	require.NoError(t, err)
+	assert.Equal(t, []int32{4, 3, 2}, tree.Base)
+	assert.True(t, tree.RootMasked)
 }
 
-// anyTrain draws a train graph and neighbours in it.
-func anyTrain(t *rapid.T) (*csr.Graph, []int32) {
-	g := testgraph.Any(t, 5)
-	return g, rapid.SliceOfDistinct(rapid.Int32Range(0, int32(g.NumNodes()-1)), func(v int32) int32 { return v }).Draw(t,
-		"neighbours")
-}
-
-func TestACachedTreeComputesEquation4(t *testing.T) {
+func TestACachedTreeComputesEquation4OverTrainNodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		train, neighbours := anyTrain(t)
-		n, hops := train.NumNodes(), rapid.IntRange(0, 4).Draw(t, "hops")
-		features := rapid.SliceOfN(rapid.Uint64(), n+1, n+1).Draw(t, "features")
-		tree, err := BuildCached(ctx, train, neighbours, hops, Options{})
+		g := testgraph.Any(t, 7)
+		v, hops := testgraph.AnyNode(t, g, "v"), rapid.IntRange(0, 4).Draw(t, "hops")
+		var train, neighbours []int32
+		for u := range int32(g.NumNodes()) {
+			if u != v && rapid.Bool().Draw(t, "train") {
+				train = append(train, u)
+			}
+		}
+		known, place, err := g.Induced(train)
+		require.NoError(t, err)
+		for _, u := range g.Neighbours(v) {
+			if place[u] >= 0 {
+				neighbours = append(neighbours, place[u])
+			}
+		}
+		features := rapid.SliceOfN(rapid.Uint64(), g.NumNodes(), g.NumNodes()).Draw(t, "features")
+		tree, err := BuildCached(ctx, g, rapid.Permutation(train).Draw(t, "order"), v, hops, Options{})
 		require.NoError(t, err)
 
-		cache := network(train, features[:n], hops, nil)
+		cache := network(known, pick(features, train), hops, nil)
 		// One layer at a time: the root's own representation so far, and the cached ones of its neighbours.
-		star := &csr.Graph{Offsets: make([]int64, n+2), Indices: slices.Sorted(slices.Values(neighbours))}
+		n := len(train)
+		star := &csr.Graph{Offsets: make([]int64, n+2), Indices: neighbours}
 		star.Offsets[n+1] = int64(len(neighbours))
-		want := features[n]
+		want := features[v]
 		for layer := range hops {
 			want = network(star, append(slices.Clone(cache[layer]), want), 1, nil)[1][n]
 		}
 		require.Equal(t, want, network(tree.AsGraph(), pick(features, tree.Base), hops, nil)[hops][0])
-	})
-}
 
-func TestUnknownOrRepeatedNeighboursAreErrors(t *testing.T) {
-	for _, bad := range []int32{-1, 5} {
-		_, err := BuildCached(ctx, testgraph.Triangle(t), []int32{0, bad}, 2, Options{})
-		assert.ErrorContains(t, err, "the train graph has 5 nodes, numbered from 0: leave out neighbours that are not "+
-			"train nodes")
-	}
-	_, err := BuildCached(ctx, testgraph.Triangle(t), []int32{2, 0, 2}, 2, Options{})
-	assert.EqualError(t, err, "train neighbour 2 is listed twice: list each once")
-}
-
-func TestAnArrivalByHand(t *testing.T) {
-	// Node 2 of the triangle 0-1-2 with 3 at 2 arrives; 3 and 0 were there. Of its neighbours 0, 1 and 3, only 0 and 3 are
-	// cached, and they do not know each other.
-	a, err := BuildArrival(ctx, testgraph.Triangle(t), []int32{3, 0}, 2, 2, Options{})
-	require.NoError(t, err)
-	assert.Equal(t, []int32{3, 0, 2}, a.Base)
-	assert.Equal(t, []int32{2, 0, 1}, a.Tree.Base)
-	assert.Zero(t, a.Train.NumEdges())
-	assert.Equal(t, []int64{0, 0, 0, 2}, a.Grown.Offsets)
-	assert.Equal(t, []int32{0, 1}, a.Grown.Indices)
-	assert.Nil(t, a.Mask)
-
-	a, err = BuildArrival(ctx, testgraph.Triangle(t), []int32{3, 0}, 2, 2,
-		Options{Mask: []bool{false, false, true, true, false}})
-	require.NoError(t, err)
-	assert.Equal(t, []bool{true, false, false}, a.Mask, "3 is masked, and 2 would be, but is the root")
-	assert.Equal(t, []int32{2, 1}, a.Tree.Base)
-	assert.False(t, a.Tree.RootMasked)
-}
-
-func TestAnArrivalsTreeIsThatOfTheGrownGraph(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		g := testgraph.Any(t, 7)
-		mask, node, hops := testgraph.AnyMask(t, g), testgraph.AnyNode(t, g, "node"), rapid.IntRange(0, 3).Draw(t, "hops")
-		var train []int32
-		for v := range int32(g.NumNodes()) {
-			if v != node && rapid.Bool().Draw(t, "train") {
-				train = append(train, v)
-			}
-		}
-		train = rapid.Permutation(train).Draw(t, "order")
-		a, err := BuildArrival(ctx, g, train, node, hops, Options{Mask: mask})
-		require.NoError(t, err)
-		require.Equal(t, append(slices.Clone(train), node), a.Base)
-		for i, v := range a.Base {
-			var want []int32
-			for j, u := range train {
-				if g.HasEdge(v, u) {
-					want = append(want, int32(j))
-				}
-			}
-			require.ElementsMatch(t, want, a.Grown.Neighbours(int32(i)), "the train neighbours of %d", v)
-		}
-		statements, err := Verify(ctx, a.Grown, int32(len(train)), hops, a.Tree.Arborescence(), a.Mask)
+		statements, err := Verify(ctx, tree.Graph, v, hops, tree.Arborescence(), nil)
 		require.NoError(t, err)
 		for _, s := range statements {
 			require.NoError(t, s.Counterexample)
@@ -245,19 +199,16 @@ func TestAnArrivalsTreeIsThatOfTheGrownGraph(t *testing.T) {
 	})
 }
 
-func TestArrivalsThatCannotBeAreErrors(t *testing.T) {
+func TestNodesThatDoNotArriveAreErrors(t *testing.T) {
 	for want, c := range map[string]struct {
 		train []int32
 		node  int32
-		mask  []bool
 	}{
-		"node 2 is a train node: expected one that arrives later": {[]int32{0, 2}, 2, nil},
-		"root 5: the graph has 5 nodes, numbered from 0":          {[]int32{0, 2}, 5, nil},
-		"the mask has 2 entries, but the graph has 5 nodes: give one entry a node, or nil": {[]int32{0, 2}, 1,
-			make([]bool, 2)},
-		"train nodes: ": {[]int32{0, 0}, 1, nil},
+		"node 2 is a train node: expected one that arrives later": {[]int32{0, 2}, 2},
+		"root 5: the graph has 5 nodes, numbered from 0":          {[]int32{0, 2}, 5},
+		"train nodes: ": {[]int32{0, 0}, 1},
 	} {
-		_, err := BuildArrival(ctx, testgraph.Triangle(t), c.train, c.node, 2, Options{Mask: c.mask})
+		_, err := BuildCached(ctx, testgraph.Triangle(t), c.train, c.node, 2, Options{})
 		assert.ErrorContains(t, err, want)
 	}
 }

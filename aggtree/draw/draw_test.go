@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -43,7 +42,15 @@ func paperDrawings(t require.TestingT) []drawing {
 		all = append(all, drawing{c.name, tree, Options{Names: names, Ghosts: true, BaseGraph: true,
 			ID: c.name}})
 	}
-	tree, err := aggtree.BuildCached(context.Background(), g, []int32{0, 4}, 3, aggtree.Options{})
+	// v, node 6, arrives next to a and e.
+	edges := [][2]int32{{6, 0}, {6, 4}}
+	for v, u := range g.All() {
+		if v < u {
+			edges = append(edges, [2]int32{v, u})
+		}
+	}
+	tree, err := aggtree.BuildCached(context.Background(), testgraph.Undirected(t, 7, edges), []int32{0, 1, 2, 3, 4, 5}, 6, 3,
+		aggtree.Options{})
 	require.NoError(t, err)
 	return append(all, drawing{"cached", tree, Options{Names: append(slices.Clone(names), "v"), BaseGraph: true,
 		ID:      "cached",
@@ -228,24 +235,14 @@ func TestNodesDoNotOverlapBesideWideLabels(t *testing.T) {
 
 func TestCachedSubtreesAreBoxedWithoutTouchingEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := testgraph.Any(t, 6)
-		var neighbours []int32
-		for v := range int32(g.NumNodes()) {
-			if rapid.Bool().Draw(t, fmt.Sprint(v)) {
-				neighbours = append(neighbours, v)
-			}
-		}
-		tree, err := aggtree.BuildCached(context.Background(), g, neighbours, 3, aggtree.Options{})
-		require.NoError(t, err)
+		tree := drawnTree(t)
 		points := layout(tree, spacing{sibling: 1, cousin: 1, level: 1, apart: 2.5})
 		first, end := tree.Children(0)
 		right := -10.0
 		for u := first; u < end; u++ {
 			low, high := points[u].X, points[u].X
-			for i := range points {
-				if tree.Group[i] == u-1 {
-					low, high = min(low, points[i].X), max(high, points[i].X)
-				}
+			for _, level := range tree.Descendants(u, tree.Hops) {
+				low, high = min(low, points[level[0]].X), max(high, points[level[1]-1].X)
 			}
 			assert.GreaterOrEqual(t, low, right+2.5-1e-9)
 			right = high

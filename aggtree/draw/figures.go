@@ -95,13 +95,10 @@ func newNodeFigure() figure {
 
 func cachedFigure() figure {
 	g, names := newNodeGraph()
-	train, _, err := g.Induced([]int32{1, 2, 3, 4, 5})
-	must(err)
-	tree, err := aggtree.BuildCached(context.Background(), train, []int32{0, 1}, 3, aggtree.Options{})
+	tree, err := aggtree.BuildCached(context.Background(), g, []int32{1, 2, 3, 4, 5}, 0, 3, aggtree.Options{})
 	must(err)
 	return figure{"The tree of v as computed from the cache", []panel{
-		treePanel("Each dotted box is what a cached representation of u or w captured", tree,
-			Options{Names: append(slices.Clone(names[1:]), "v")}),
+		treePanel("Each dotted box is what a cached representation of u or w captured", tree, Options{Names: names}),
 	}}
 }
 

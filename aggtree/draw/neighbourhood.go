@@ -29,16 +29,6 @@ func (s *picture) near() neighbourhood {
 		return neighbourhood{}
 	}
 	root := t.Base[0]
-	row := func(v int32) []int32 {
-		switch {
-		case v == root && t.Group != nil: // not in the train graph
-			first, end := t.Children(0)
-			return t.Base[first:end]
-		case int(v) < g.NumNodes():
-			return g.Neighbours(v)
-		}
-		return nil
-	}
 	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops,
 		cut(svg.Name(root, s.o.Names)))}
 	place, parent, level := map[int32]int{root: 0}, []int{-1}, []int{0}
@@ -47,7 +37,7 @@ func (s *picture) near() neighbourhood {
 		if level[i] == t.Hops {
 			break
 		}
-		for _, u := range row(n.nodes[i]) {
+		for _, u := range g.Neighbours(n.nodes[i]) {
 			if _, ok := place[u]; ok || left[u] {
 				continue
 			}
@@ -61,8 +51,8 @@ func (s *picture) near() neighbourhood {
 	}
 	n.more = len(left)
 	for i, v := range n.nodes {
-		for _, u := range row(v) {
-			if j, ok := place[u]; ok && (i < j || !slices.Contains(row(u), v)) {
+		for _, u := range g.Neighbours(v) {
+			if j, ok := place[u]; ok && (i < j || !slices.Contains(g.Neighbours(u), v)) {
 				n.edges = append(n.edges, [2]int32{v, u})
 			}
 		}

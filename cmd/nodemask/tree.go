@@ -20,7 +20,6 @@ import (
 	"nodemask/aggtree"
 	"nodemask/aggtree/draw"
 	"nodemask/aggtree/explorer"
-	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/internal/svg"
 	"nodemask/nmgnn/hyper"
@@ -218,17 +217,7 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		}
 		return explorer.WritePage(w, g.Edges, g.root, f.hops, h)
 	}
-	graph, mask := g.Edges, g.mask
-	var tree *aggtree.Tree
-	var err error
-	if f.cached {
-		var a *aggtree.Arrival
-		if a, err = f.arrive(ctx, g); err == nil {
-			tree, graph, mask, o = a.Tree, a.Grown, a.Mask, renumber(o, a)
-		}
-	} else {
-		tree, err = aggtree.Build(ctx, graph, g.root, f.hops, aggtree.Options{Limit: f.limit, Mask: mask})
-	}
+	tree, err := f.build(ctx, g)
 	var tooLarge *aggtree.TooLargeError
 	if errors.As(err, &tooLarge) {
 		return fmt.Errorf("the %d-aggregation tree of node %s has %s nodes, but the limit is %d: ask for fewer --hops, "+
@@ -238,7 +227,7 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		return err
 	}
 	if f.check {
-		return f.writeCheck(ctx, w, g, tree, graph, mask)
+		return f.writeCheck(ctx, w, g, tree)
 	}
 	if f.format == formatText {
 		return draw.WriteText(w, tree, o)
@@ -246,7 +235,11 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	return draw.WriteSVG(w, tree, o)
 }
 
-func (f treeFlags) arrive(ctx context.Context, g *treeGraph) (*aggtree.Arrival, error) {
+func (f treeFlags) build(ctx context.Context, g *treeGraph) (*aggtree.Tree, error) {
+	o := aggtree.Options{Limit: f.limit, Mask: g.mask}
+	if !f.cached {
+		return aggtree.Build(ctx, g.Edges, g.root, f.hops, o)
+	}
 	split, err := datasets.Stratified(g.Graph, datasets.SplitOptions{TrainPercent: f.train, Seed: 1})
 	if err != nil {
 		return nil, err
@@ -259,19 +252,7 @@ func (f treeFlags) arrive(ctx context.Context, g *treeGraph) (*aggtree.Arrival, 
 		return nil, misusef("--root %s: it is a train node at --train %d, which the model knew: "+
 			"expected a node that arrives later, for instance %s", f.root, f.train, later)
 	}
-	return aggtree.BuildArrival(ctx, g.Edges, split.Train, g.root, f.hops, aggtree.Options{Limit: f.limit, Mask: g.mask})
-}
-
-func renumber(o draw.Options, a *aggtree.Arrival) draw.Options {
-	names, colours := make([]string, len(a.Base)), make([]int, len(a.Base))
-	for i, v := range a.Base {
-		names[i], colours[i] = strconv.Itoa(int(v)), o.Colours[v]
-		if o.Names != nil {
-			names[i] = o.Names[v]
-		}
-	}
-	o.Names, o.Colours = names, colours
-	return o
+	return aggtree.BuildCached(ctx, g.Edges, split.Train, g.root, f.hops, o)
 }
 
 func (f treeFlags) writeCount(ctx context.Context, w io.Writer, g *treeGraph) error {
@@ -295,9 +276,8 @@ func atLeast(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tree *aggtree.Tree, graph *csr.Graph,
-	mask []bool) error {
-	statements, err := aggtree.Verify(ctx, graph, tree.Base[0], f.hops, tree.Arborescence(), mask)
+func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tree *aggtree.Tree) error {
+	statements, err := aggtree.Verify(ctx, tree.Graph, g.root, f.hops, tree.Arborescence(), g.mask)
 	if err != nil {
 		return err
 	}
