@@ -1,10 +1,10 @@
 package explorer
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 
@@ -20,74 +20,57 @@ const (
 )
 
 type excerpt struct {
-	ids  []int32 // ascending; nil: all
-	has  []bool  // has embedded neighbours; nil: all
-	size int
-	full int
+	ids      []int32 // ascending
+	has      []bool  // has embedded neighbours
+	complete int     // nodes with all their neighbours
 }
 
 // newExcerpt chooses nodes breadth first. Nodes within hops of the root bring all their neighbours or none, so a tree
 // is right until it reaches one without.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
-	if g.NumNodes() <= mostNodes && g.NumEdges() <= mostEntries {
-		return excerpt{size: g.NumNodes(), full: g.NumNodes()}
+	n := g.NumNodes()
+	if n <= mostNodes && g.NumEdges() <= mostEntries {
+		e := excerpt{ids: make([]int32, n), has: slices.Repeat([]bool{true}, n), complete: n}
+		for v := range e.ids {
+			e.ids[v] = int32(v)
+		}
+		return e
 	}
-	found, has := map[int32]bool{root: true}, map[int32]bool{}
+	has := map[int32]bool{root: false} // the nodes found, and whether they bring their neighbours
+	complete := 0
 	level := []int32{root}
 	entries := int64(0)
 	for range hops + 1 {
 		var next []int32
 		for _, v := range level {
+			var fresh []int32
 			row := g.Neighbours(v)
-			if entries+int64(len(row)) > mostEntries {
-				continue
-			}
-			fresh := 0
 			for _, u := range row {
-				if !found[u] {
-					fresh++
+				if _, found := has[u]; !found {
+					fresh = append(fresh, u)
 				}
 			}
-			if len(found)+fresh > mostNodes {
+			if entries+int64(len(row)) > mostEntries || len(has)+len(fresh) > mostNodes {
 				continue
 			}
 			entries += int64(len(row))
 			has[v] = true
-			for _, u := range row {
-				if !found[u] {
-					found[u] = true
-					next = append(next, u)
-				}
+			complete++
+			for _, u := range fresh {
+				has[u] = false
 			}
+			next = append(next, fresh...)
 		}
 		level = next
 	}
-	e := excerpt{ids: slices.Sorted(maps.Keys(found)), has: make([]bool, len(found)), size: len(found),
-		full: len(has)}
-	for i, v := range e.ids {
-		e.has[i] = has[v]
+	e := excerpt{ids: slices.Sorted(maps.Keys(has)), complete: complete}
+	for _, v := range e.ids {
+		e.has = append(e.has, has[v])
 	}
 	return e
 }
 
-func (e excerpt) nodes() iter.Seq2[int32, int32] {
-	return func(yield func(i, v int32) bool) {
-		for i := range int32(e.size) {
-			v := i
-			if e.ids != nil {
-				v = e.ids[i]
-			}
-			if !yield(i, v) {
-				return
-			}
-		}
-	}
-}
-
 func (e excerpt) place(v int32) int32 {
-	if e.ids == nil {
-		return v
-	}
 	i, _ := slices.BinarySearch(e.ids, v)
 	return int32(i)
 }
@@ -101,10 +84,13 @@ type embeddedGraph struct {
 }
 
 func (e excerpt) encode(g *csr.Graph) embeddedGraph {
-	d := embeddedGraph{Nodes: e.size, IDs: e.ids}
+	d := embeddedGraph{Nodes: len(e.ids)}
+	if d.Nodes < g.NumNodes() {
+		d.IDs = e.ids
+	}
 	var rows []byte
-	for i, v := range e.nodes() {
-		if e.has != nil && !e.has[i] {
+	for i, v := range e.ids {
+		if !e.has[i] {
 			rows = binary.AppendUvarint(rows, 0)
 			continue
 		}
@@ -142,20 +128,20 @@ type embedded struct {
 
 func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedded {
 	d := &embedded{
-		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.full, Root: part.place(root), Hops: hops,
+		Graph: part.encode(g), AllNodes: g.NumNodes(), Complete: part.complete, Root: part.place(root), Hops: hops,
 		MostHops: max(offeredHops, hops),
-		KeepRate: o.KeepRate, Seed: fmt.Sprint(o.Seed), Title: svg.Plain(o.Title),
+		KeepRate: cmp.Or(o.KeepRate, 1), Seed: fmt.Sprint(o.Seed), Title: svg.Plain(o.Title),
 	}
 	if o.Colours != nil {
-		d.Colours = make([]int, part.size)
+		d.Colours = make([]int, len(part.ids))
 		for _, class := range o.Classes {
 			d.Classes = append(d.Classes, svg.Plain(class))
 		}
 	}
-	for i, v := range part.nodes() {
+	for i, v := range part.ids {
 		if int(v) < len(o.Names) && o.Names[v] != "" {
 			if d.Names == nil {
-				d.Names = make([]string, part.size)
+				d.Names = make([]string, len(part.ids))
 			}
 			d.Names[i] = svg.Plain(o.Names[v])
 		}
@@ -165,10 +151,10 @@ func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedd
 			}
 		}
 		if _, in := slices.BinarySearch(o.Train, v); in {
-			d.Train = append(d.Train, i)
+			d.Train = append(d.Train, int32(i))
 		}
 		if o.Mask != nil && o.Mask[v] {
-			d.Mask = append(d.Mask, i)
+			d.Mask = append(d.Mask, int32(i))
 		}
 	}
 	return d

@@ -3,7 +3,6 @@
 package explorer
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -64,35 +63,40 @@ type Options struct {
 // (the nodes), counts, tree ([aggtree.Tree] with lower-case initials; null if over 1,000,000 nodes or if the page lacks
 // some), shown (what is drawn), svg, setRoot, setHops and setEpoch. Each change sends the event nodemask:change.
 func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
-	p, err := o.piece(g, root, hops)
+	text, err := o.fragment(g, root, hops)
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w)
-	p.write(out)
-	return out.Flush()
+	_, err = io.WriteString(w, text)
+	return err
 }
 
 // Data returns the JSON input of a drawing's script, for a page that has the script.
 func Data(g *csr.Graph, root int32, hops int, o Options) ([]byte, error) {
-	p, err := o.piece(g, root, hops)
-	if err != nil {
+	switch {
+	case hops > MaxHops:
+		return nil, fmt.Errorf("%d hops: expected at most %d", hops, MaxHops)
+	case !(o.KeepRate >= 0 && o.KeepRate <= 1):
+		return nil, fmt.Errorf("Options.KeepRate is %v: expected a probability above 0 and up to 1, or 0 for 1",
+			o.KeepRate)
+	}
+	if _, err := aggtree.Count(context.Background(), g, root, hops, o.Mask); err != nil { // checks the arguments
 		return nil, err
 	}
-	return p.data, nil
+	// Marshal escapes <, > and &: no name can end the element.
+	return json.Marshal(o.embed(g, root, hops, newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries)))
 }
 
 // WritePage writes [WriteFragment]'s drawing as an HTML file.
 func WritePage(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	title := o.Title
 	o.Title = ""
-	p, err := o.piece(g, root, hops)
+	text, err := o.fragment(g, root, hops)
 	if err != nil {
 		return err
 	}
 	title = cmp.Or(title, "Aggregation trees round node "+svg.Name(root, o.Names))
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, `<!DOCTYPE html>
+	_, err = fmt.Fprintf(w, `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -109,50 +113,29 @@ h1{font-size:20px;margin:0 0 12px;overflow-wrap:anywhere}
 <body>
 <main>
 <h1>%[1]s</h1>
-`, html.EscapeString(svg.Plain(title)), svg.FontFamily)
-	p.write(out)
-	out.WriteString("</main>\n</body>\n</html>\n")
-	return out.Flush()
+%[3]s</main>
+</body>
+</html>
+`, html.EscapeString(svg.Plain(title)), svg.FontFamily, text)
+	return err
 }
 
-type piece struct {
-	image []byte // an SVG, for pages without scripts
-	alt   string
-	data  []byte
-}
-
-func (o Options) piece(g *csr.Graph, root int32, hops int) (*piece, error) {
-	switch {
-	case hops > MaxHops:
-		return nil, fmt.Errorf("%d hops: expected at most %d", hops, MaxHops)
-	case !(o.KeepRate >= 0 && o.KeepRate <= 1):
-		return nil, fmt.Errorf("Options.KeepRate is %v: expected a probability above 0 and up to 1, or 0 for 1",
-			o.KeepRate)
-	case o.KeepRate == 0:
-		o.KeepRate = 1
-	}
-	tree, err := firstTree(g, root, hops, o.Mask) // also checks the arguments
+func (o Options) fragment(g *csr.Graph, root int32, hops int) (string, error) {
+	data, err := Data(g, root, hops, o)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	p := &piece{alt: altText(tree, o.Names)}
-	if p.image, err = o.image(tree); err != nil {
-		return nil, err
+	tree, err := firstTree(g, root, hops, o.Mask)
+	if err != nil {
+		return "", err
 	}
-	// Marshal escapes <, > and &: no name can end the element.
-	part := newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries)
-	if p.data, err = json.Marshal(o.embed(g, root, hops, part)); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-func (p *piece) write(w *bufio.Writer) {
-	w.WriteString("<div class=\"nodemask-explorer\">\n")
-	fmt.Fprintf(w, "<img src=\"data:image/svg+xml;base64,%s\" alt=\"%s\" "+
-		"style=\"max-width:100%%;height:auto;background:#fff\">\n", base64.StdEncoding.EncodeToString(p.image),
-		html.EscapeString(p.alt))
-	fmt.Fprintf(w, "<script type=\"application/json\">%s</script>\n<script>\n%s</script>\n</div>\n", p.data, bundle)
+	var image bytes.Buffer // for pages without scripts
+	err = draw.WriteSVG(&image, tree, draw.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes,
+		Ghosts: o.Mask != nil, BaseGraph: true})
+	return fmt.Sprintf("<div class=\"nodemask-explorer\">\n<img src=\"data:image/svg+xml;base64,%s\" alt=\"%s\" "+
+		"style=\"max-width:100%%;height:auto;background:#fff\">\n<script type=\"application/json\">%s</script>\n"+
+		"<script>\n%s</script>\n</div>\n", base64.StdEncoding.EncodeToString(image.Bytes()),
+		html.EscapeString(altText(tree, o.Names)), data, bundle), err
 }
 
 const fallbackLimit = 100_000
@@ -166,15 +149,6 @@ func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, 
 		}
 		hops--
 	}
-}
-
-func (o Options) image(tree *aggtree.Tree) ([]byte, error) {
-	var b bytes.Buffer
-	err := draw.WriteSVG(&b, tree, draw.Options{
-		Names: o.Names, Colours: o.Colours, Classes: o.Classes, Ghosts: o.Mask != nil,
-		BaseGraph: true,
-	})
-	return b.Bytes(), err
 }
 
 func altText(tree *aggtree.Tree, names []string) string {

@@ -62,12 +62,12 @@ func plain(t *aggtree.Tree) *plainTree {
 	return &plainTree{t.Base, t.Parent, t.FirstChild, t.Level, hidden, t.RootMasked}
 }
 
-// whole is the data that a piece would embed.
+// whole is the data that a fragment embeds.
 func whole(t require.TestingT, g *csr.Graph, root int32, hops int, o Options) *embedded {
-	p, err := o.piece(g, root, hops)
+	data, err := Data(g, root, hops, o)
 	require.NoError(t, err)
 	d := new(embedded)
-	require.NoError(t, json.Unmarshal(p.data, d))
+	require.NoError(t, json.Unmarshal(data, d))
 	return d
 }
 
