@@ -70,7 +70,7 @@ func (d *Drawing) Text(w io.Writer, options ...DrawOption) error {
 }
 
 func (d *Drawing) with(options []DrawOption) draw.Options {
-	o := draw.Options{Names: d.graph.NodeIDs, Ghosts: true, BaseGraph: true}
+	o := draw.Options{Names: d.graph.NodeIDs}
 	for _, option := range options {
 		o = option(d, o)
 	}

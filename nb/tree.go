@@ -17,9 +17,7 @@ import (
 func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tree {
 	mask := maskOf(g, masked)
 	t := Must1(aggtree.Build(context.Background(), g.Edges, root, hops, aggtree.Options{Mask: mask}))
-	o := drawing(g)
-	o.Ghosts, o.BaseGraph = true, true
-	drawTree(t, o)
+	drawTree(t, drawing(g))
 	return t
 }
 

@@ -102,9 +102,6 @@ func (a axis) widest() float64 {
 	return width
 }
 
-var superscripts = strings.NewReplacer("-", "⁻", "0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴",
-	"5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
-
 func (a axis) label(v float64) string {
 	if a.names != nil {
 		return svg.Plain(a.names[int(math.Round(v))])
@@ -117,12 +114,7 @@ func (a axis) label(v float64) string {
 	if size < 1e6 && size >= 1e-3 {
 		return minus(strconv.FormatFloat(v, 'f', max(decimals, 0), 64))
 	}
-	exponent := int(math.Floor(math.Log10(size)))
-	// In two parts, as 10^-exponent may overflow a float64.
-	half := exponent / 2
-	mantissa := v / math.Pow(10, float64(half)) / math.Pow(10, float64(exponent-half))
-	digits := minus(strconv.FormatFloat(mantissa, 'f', max(decimals+exponent, 0), 64))
-	return digits + "×10" + superscripts.Replace(strconv.Itoa(exponent))
+	return minus(strconv.FormatFloat(v, 'e', max(decimals+int(math.Floor(math.Log10(size))), 0), 64))
 }
 
 func minus(number string) string { return strings.Replace(number, "-", "−", 1) }

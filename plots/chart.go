@@ -21,7 +21,7 @@ type Series struct {
 	HideMarkers bool
 	Scattered   bool // small markers without a line
 	// Of names an earlier series whose colour and shape this one shares with a broken line, as a model's validation
-	// loss does with its train loss. All other lines of such a chart are solid.
+	// loss does with its train loss.
 	Of string
 	// Cells hold what a script needs to remeasure each point, for [Chart.Places]; "" or nil if nothing.
 	Cells []string
@@ -52,7 +52,7 @@ func (c Chart) Check() error {
 	}
 	for i, s := range c.Series {
 		wrong := s.check(c.XNames)
-		if wrong == nil && s.Of != "" && leader(c.Series[:i], s.Of) < 0 {
+		if wrong == nil && s.Of != "" && s.leader(c.Series[:i]) < 0 {
 			wrong = fmt.Errorf("no series %q before it", s.Of)
 		}
 		err = cmp.Or(err, named("series", s.Name, wrong))

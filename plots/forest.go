@@ -62,10 +62,7 @@ func (f Forest) check() error {
 }
 
 func (e Effect) check(columns int) error {
-	switch {
-	case e.TextOnly && (e.Value != 0 || e.Low != 0 || e.High != 0):
-		return errors.New("text only, and has numbers: expected zeros")
-	case e.Fields != nil && len(e.Fields) != columns:
+	if e.Fields != nil && len(e.Fields) != columns {
 		return fmt.Errorf("%d fields: expected one for each of %d columns, or none", len(e.Fields), columns)
 	}
 	return checkInterval(e.Value, e.Low, e.High)

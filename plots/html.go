@@ -13,9 +13,8 @@ const (
 	longestName = 14 // letters per line
 	longestText = 24 // letters per line
 
-	softly         = "opacity:.8"
-	blockSeparator = ": " // in the header: ends the part that a block's columns share
-	deviation      = " ± "
+	softly    = "opacity:.8"
+	deviation = " ± "
 )
 
 // html returns a <table>, or with Under, Blocks or Sections a <figure> of tables that wrap on narrow pages, without
@@ -88,29 +87,13 @@ func (t Table) htmlBlock(w *strings.Builder, begin, end int) {
 		}
 		b.row(row, t.ruled(r))
 	}
-	b.WriteString("</tbody>\n")
-	if t.Footer != nil {
-		b.WriteString("<tfoot>\n")
-		b.row(t.Footer, true)
-		b.WriteString("</tfoot>\n")
-	}
-	b.WriteString("</table>\n")
+	b.WriteString("</tbody>\n</table>\n")
 }
 
 func (b block) header() {
-	b.WriteString("<thead>\n")
-	shared := b.sharedPrefix(b.numbers)
-	if shared != "" {
-		fmt.Fprintf(b, "<tr><td colspan=\"%d\"></td>"+
-			"<th scope=\"colgroup\" colspan=\"%d\" style=\"text-align:center\">%s</th></tr>\n",
-			len(b.labels), len(b.numbers), svg.Escape(shared))
-	}
-	b.WriteString("<tr>")
+	b.WriteString("<thead>\n<tr>")
 	for _, i := range slices.Concat(b.labels, b.numbers) {
 		text := b.Header[i]
-		if !b.isText(i) && shared != "" {
-			text = text[len(shared+blockSeparator):]
-		}
 		if b.figure() {
 			text = broken(text, longestName)
 		} else {
@@ -192,18 +175,6 @@ func broken(text string, letters int) string {
 		line = strings.TrimPrefix(line+" "+word, " ")
 	}
 	return strings.Join(append(lines, svg.Escape(line)), " <br/>")
-}
-
-func (t Table) sharedPrefix(columns []int) string {
-	shared := ""
-	for k, i := range columns {
-		prefix, _, found := strings.Cut(t.Header[i], blockSeparator)
-		if !t.figure() || !found || k > 0 && prefix != shared {
-			return ""
-		}
-		shared = prefix
-	}
-	return shared
 }
 
 func (t Table) under(i int) []int {

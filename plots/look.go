@@ -2,7 +2,6 @@ package plots
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"nodemask/internal/svg"
@@ -11,11 +10,7 @@ import (
 // order puts Ink, after the palette's last, before colours that resemble others.
 var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
-// dashes are for plain series; referenceDashes, for references, are even.
-var (
-	dashes          = []string{"", "10,3", "8,3,2,3", "2,2", "12,3,2,3,2,3", "5,2,2,2", "16,4"}
-	referenceDashes = []string{"5,4", "4,3", "6,5", "3,3", "7,4", "5,6", "7,7"}
-)
+const brokenDash, referenceDash = "5,3", "5,4"
 
 type look struct {
 	colour, shape int
@@ -24,46 +19,29 @@ type look struct {
 	small         bool // for many points
 }
 
-const brokenDash = "5,3"
-
 // looks returns the look of each series; the first 56 differ in colour or shape.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
-	pairs := slices.ContainsFunc(series, func(s Series) bool { return s.Of != "" })
-	references := slices.ContainsFunc(series, func(s Series) bool { return s.Reference })
-	free := func(s Series) look {
-		l := look{colour: order[next%len(order)], shape: next % shapes, dash: dashes[next%len(dashes)]}
-		if pairs || references && !s.HideMarkers { // dashes have a meaning here: plain lines are solid
-			l.dash = ""
+	for _, references := range []bool{false, true} {
+		for i, s := range series {
+			if s.Reference != references {
+				continue
+			}
+			of := s.leader(series)
+			if of >= 0 {
+				all[i] = all[of]
+			} else {
+				all[i] = look{colour: order[next%len(order)], shape: next % shapes, small: s.Scattered}
+				next++
+			}
+			switch {
+			case s.Reference:
+				all[i].open, all[i].dash = true, referenceDash
+			case of >= 0:
+				all[i].dash = brokenDash
+			}
 		}
-		l.small = s.Scattered
-		next++
-		return l
-	}
-	for i, s := range series {
-		switch of := leader(series[:i], s.Of); {
-		case s.Reference:
-		case of >= 0:
-			all[i] = all[of]
-			all[i].dash = brokenDash
-		default:
-			all[i] = free(s)
-		}
-	}
-	drawn := 0
-	for i, s := range series {
-		if !s.Reference {
-			continue
-		}
-		if of := referred(series, s.Name); of >= 0 {
-			all[i] = all[of]
-		} else {
-			all[i] = free(s)
-		}
-		all[i].open = true
-		all[i].dash = referenceDashes[drawn%len(referenceDashes)]
-		drawn++
 	}
 	return all
 }
@@ -76,18 +54,16 @@ func coloursOf(looks []look) []int {
 	return used
 }
 
-func leader(series []Series, name string) int {
-	if name == "" {
-		return -1
-	}
-	return slices.IndexFunc(series, func(s Series) bool { return s.Name == name && !s.Reference })
-}
-
-func referred(series []Series, reference string) int {
+// leader returns the series whose colour and shape s shares, or -1: the one that Of names, or for a reference, the one
+// with the longest name that begins that of s.
+func (s Series) leader(series []Series) int {
 	of := -1
-	for i, s := range series {
-		longer := of < 0 || len(s.Name) > len(series[of].Name)
-		if !s.Reference && s.Name != "" && strings.HasPrefix(reference, s.Name) && longer {
+	for i, other := range series {
+		switch {
+		case other.Reference || other.Name == "":
+		case !s.Reference && other.Name == s.Of:
+			return i
+		case s.Reference && strings.HasPrefix(s.Name, other.Name) && (of < 0 || len(other.Name) > len(series[of].Name)):
 			of = i
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"nodemask/internal/svg"
 )
@@ -34,8 +33,7 @@ type Table struct {
 	ID, Title, Caption string
 	Header             []string
 	Rows               [][]Field
-	Footer             []Field // means and the like; nil: none
-	Groups             []int   // rows, ascending, with a rule above them
+	Groups             []int // rows, ascending, with a rule above them
 	// TextColumns counts the label columns, aligned left; the others are numbers. 0 means 1.
 	TextColumns int
 
@@ -74,8 +72,6 @@ func (t Table) check() error {
 		return errors.New("no header: expected at least one column")
 	case t.TextColumns < 0 || t.TextColumns > columns:
 		return fmt.Errorf("%d text columns of %d", t.TextColumns, columns)
-	case t.Footer != nil && len(t.Footer) != columns:
-		return fmt.Errorf("the footer has %d cells: the header has %d", len(t.Footer), columns)
 	case t.Sections && t.labels() < 2:
 		return errors.New("sections take the only column of labels: expected at least 2")
 	}
@@ -92,11 +88,6 @@ func (t Table) check() error {
 		if !ascending(these, first, columns-1) {
 			return fmt.Errorf("columns %v under others or at the head of a block: expected ascending numbers from %d to %d",
 				these, first, columns-1)
-		}
-	}
-	for _, column := range t.Under {
-		if slices.Contains(t.Blocks, column) {
-			return fmt.Errorf("column %d begins a block and is under the one before: expected one of both", column)
 		}
 	}
 	return nil
@@ -127,13 +118,13 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 // programs, keeps control characters.
 //
 //   - text is for the terminal: a bold cell ends in * or the arrow.
-//   - markdown is a GitHub table without rules between groups; the footer is its last row.
+//   - markdown is a GitHub table without rules between groups.
 //   - csv has only header and rows. Line ends inside a cell become \n.
 //   - html is a <table> with a <tbody> for each group, or a <figure> of such tables.
 //
-// It returns an error unless every row and any footer are as long as the header, TextColumns is between 0 and that
-// length, Groups names rows below the first, Under and Blocks name disjoint columns of numbers after the first, and
-// Sections leaves a label in each row.
+// It returns an error unless every row is as long as the header, TextColumns is between 0 and that length, Groups names
+// rows below the first, Under and Blocks name columns of numbers after the first, and Sections leaves a label in each
+// row.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err
@@ -154,30 +145,4 @@ func (t Table) Render(f Format) (string, error) {
 
 func (t Table) isText(i int) bool { return i < t.labels() }
 
-func inMarkup(fields []Field, escapes *strings.Replacer, bold, end string) []string {
-	texts := make([]string, len(fields))
-	for i, f := range fields {
-		texts[i] = escapes.Replace(f.marked())
-		if f.Bold && texts[i] != "" {
-			texts[i] = bold + texts[i] + end
-		}
-	}
-	return texts
-}
-
-func escapes(before, chars string) []string {
-	var pairs []string
-	for _, c := range chars {
-		pairs = append(pairs, string(c), before+string(c))
-	}
-	return pairs
-}
-
-func (t Table) lines() [][]Field {
-	if t.Footer == nil {
-		return t.Rows
-	}
-	return slices.Concat(t.Rows, [][]Field{t.Footer})
-}
-
-func (t Table) ruled(i int) bool { return i > 0 && (i == len(t.Rows) || slices.Contains(t.Groups, i)) }
+func (t Table) ruled(i int) bool { return slices.Contains(t.Groups, i) }

@@ -28,7 +28,6 @@ func scores() plots.Table {
 			{{Text: "GAT | masked"}, {Text: "1"}, {Text: "−0.2"}},
 			{{Text: "SGAT"}, {Text: "1"}, {Text: "–"}},
 		},
-		Footer: []plots.Field{{Text: "mean ± std"}, {Text: ""}, {Text: "38.6 ± 54.8"}},
 		Groups: []int{1},
 	}
 }
@@ -39,7 +38,7 @@ func render(t require.TestingT, table plots.Table, f plots.Format) string {
 	return got
 }
 
-func TestTextTableMarksBoldCellsByAStarAndHasRulesBetweenGroupsAndAboveTheFooter(t *testing.T) {
+func TestTextTableMarksBoldCellsByAStarAndHasRulesBetweenGroups(t *testing.T) {
 	assert.Equal(t, `Cora & co
 ╭──────────────┬───────────┬─────────────╮
 │ model        │ keep_rate │  macro F1 % │
@@ -48,8 +47,6 @@ func TestTextTableMarksBoldCellsByAStarAndHasRulesBetweenGroupsAndAboveTheFooter
 ├──────────────┼───────────┼─────────────┤
 │ GAT | masked │         1 │        −0.2 │
 │ SGAT         │         1 │           – │
-├──────────────┼───────────┼─────────────┤
-│ mean ± std   │           │ 38.6 ± 54.8 │
 ╰──────────────┴───────────┴─────────────╯
 Macro F1, mean ± std.
 `, render(t, scores(), plots.FormatText))
@@ -72,7 +69,7 @@ func TestAnArrowBehindABoldNumberSaysThatItIsBelow(t *testing.T) {
 	assert.NotContains(t, render(t, table, plots.FormatText), "↓")
 }
 
-func TestMarkdownTableEscapesPipesAlignsNumbersRightAndEndsInTheFooter(t *testing.T) {
+func TestMarkdownTableEscapesPipesAndAlignsNumbersRight(t *testing.T) {
 	assert.Equal(t, `**Cora \& co**
 
 | model | keep\_rate | macro F1 % |
@@ -80,7 +77,6 @@ func TestMarkdownTableEscapesPipesAlignsNumbersRightAndEndsInTheFooter(t *testin
 | GIN | 0.5 | **77.3 ± 1.4** |
 | GAT \| masked | 1 | −0.2 |
 | SGAT | 1 | – |
-| mean ± std |  | 38.6 ± 54.8 |
 
 Macro F1, mean ± std.
 `, render(t, scores(), plots.FormatMarkdown))
@@ -105,7 +101,7 @@ func TestHTMLTableDoesNotBreakIntervals(t *testing.T) {
 	assert.Contains(t, html, "−0.07 "+whole+"[−0.80, 0.65]</span> points, p "+whole+"&lt; 0.001</span>")
 }
 
-func TestHTMLTableHasACaptionScopesNotesABodyForEachGroupAndAFooter(t *testing.T) {
+func TestHTMLTableHasACaptionScopesNotesAndABodyForEachGroup(t *testing.T) {
 	assert.Equal(t, `<table id="scores">
 <caption><b>Cora &amp; co</b> Macro F1, mean ± std.</caption>
 <thead>
@@ -118,16 +114,13 @@ func TestHTMLTableHasACaptionScopesNotesABodyForEachGroupAndAFooter(t *testing.T
 <tr><th scope="row" LEFT-RULED>GAT | masked</th><td NUMBER-RULED>1</td><td NUMBER-RULED>−0.2</td></tr>
 <tr><th scope="row" LEFT>SGAT</th><td NUMBER>1</td><td NUMBER>–</td></tr>
 </tbody>
-<tfoot>
-<tr><th scope="row" LEFT-RULED>mean ± std</th><td NUMBER-RULED></td><td NUMBER-RULED>38.6 ± 54.8</td></tr>
-</tfoot>
 </table>
 `, unstyled(render(t, scores(), plots.FormatHTML)))
 }
 
 func TestAnyTextSurvivesEveryFormat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		columns := rapid.IntRange(1, 4).Draw(t, "columns")
+		columns := rapid.IntRange(2, 4).Draw(t, "columns")
 		table := plots.Table{
 			ID: anyText.Draw(t, "id"), Title: anyText.Draw(t, "title"), Caption: anyText.Draw(t, "caption"),
 			Header:      rapid.SliceOfN(anyText, columns, columns).Draw(t, "header"),
@@ -261,8 +254,7 @@ func TestAWideTableIsAFigureOfBlocksWithSections(t *testing.T) {
 <div style="display:flex;flex-wrap:wrap;align-items:flex-end;gap:12px 28px">
 <table>
 <thead>
-<tr><td colspan="1"></td><th scope="colgroup" colspan="1" style="text-align:center">a</th></tr>
-<tr><th scope="col" LEFT>train</th><th scope="col" RIGHT>GIN<br/><small SOFT>paper, Δ</small></th></tr>
+<tr><th scope="col" LEFT>train</th><th scope="col" RIGHT>a: GIN<br/><small SOFT>paper, Δ</small></th></tr>
 </thead>
 <tbody>
 <tr><th scope="rowgroup" colspan="2" LEFT>inductive</th></tr>
@@ -277,8 +269,7 @@ func TestAWideTableIsAFigureOfBlocksWithSections(t *testing.T) {
 </table>
 <table>
 <thead>
-<tr><td colspan="1"></td><th scope="colgroup" colspan="2" style="text-align:center">b</th></tr>
-<tr><th scope="col" LEFT>train</th><th scope="col" RIGHT>GIN</th><th scope="col" RIGHT>NM</th></tr>
+<tr><th scope="col" LEFT>train</th><th scope="col" RIGHT>b: GIN</th><th scope="col" RIGHT>b: NM</th></tr>
 </thead>
 <tbody>
 <tr><th scope="rowgroup" colspan="3" LEFT>inductive</th></tr>
@@ -295,24 +286,12 @@ func TestAWideTableIsAFigureOfBlocksWithSections(t *testing.T) {
 `, unstyled(render(t, wide(), plots.FormatHTML)))
 }
 
-func TestAWideTablesGroupsAndFooterAreInEachBlock(t *testing.T) {
-	table := plots.Table{Header: []string{"seed", "a", "b"}, Blocks: []int{2}, Groups: []int{1},
-		Footer: []plots.Field{{Text: "mean"}, {Text: "2"}, {Text: "5"}},
-		Rows:   [][]plots.Field{{{Text: "1"}, {Text: "1"}, {Text: "4"}}, {{Text: "2"}, {Text: "3"}, {Text: "6"}}}}
-	html := render(t, table, plots.FormatHTML)
-	assert.Equal(t, 4, strings.Count(html, "<tbody>"))
-	assert.Equal(t, 2, strings.Count(html, "<tfoot>"))
-	assert.Equal(t, 8, strings.Count(html, "border-top:1px solid"))
-	assert.NotContains(t, html, "colgroup", "the columns share no prefix")
-	svg.WellFormed(t, html)
-}
-
 func TestTextOfAWideTableSurvivesInHTML(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, note := anyText.Draw(t, "text"), anyText.Draw(t, "note")
 		cell := plots.Field{Text: text, Note: note, Bold: rapid.Bool().Draw(t, "bold")}
 		table := plots.Table{Header: []string{"a", text, text}, Under: []int{2}, Title: text,
-			Rows: [][]plots.Field{{cell, cell, cell}}, Footer: []plots.Field{cell, cell, cell}}
+			Rows: [][]plots.Field{{cell, cell, cell}}}
 		html := render(t, table, plots.FormatHTML)
 		words := svg.WellFormed(t, html)
 		letters := func(s string) string {

@@ -3,9 +3,9 @@ package plots
 import (
 	"encoding/csv"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -16,12 +16,11 @@ import (
 func (t Table) text() string {
 	w := table.NewWriter()
 	style := table.StyleRounded
-	style.Format.Header, style.Format.Footer = text.FormatDefault, text.FormatDefault
+	style.Format.Header = text.FormatDefault
 	w.SetStyle(style)
 	var columns []table.ColumnConfig
 	for i := t.labels(); i < len(t.Header); i++ {
-		columns = append(columns, table.ColumnConfig{Number: i + 1,
-			Align: text.AlignRight, AlignHeader: text.AlignRight, AlignFooter: text.AlignRight})
+		columns = append(columns, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	w.SetColumnConfigs(columns)
 	line := func(fields []Field) table.Row {
@@ -42,34 +41,16 @@ func (t Table) text() string {
 		}
 		w.AppendRow(line(fields))
 	}
-	if t.Footer != nil {
-		w.AppendFooter(line(t.Footer))
-	}
 	// Stars replace bold here.
 	caption := strings.Replace(svg.Plain(t.Caption), "Bold: ", "*: ", 1)
-	parts := slices.DeleteFunc([]string{svg.Plain(t.Title), isolated(w.Render()), caption}, func(s string) bool { return s == "" })
+	parts := slices.DeleteFunc([]string{svg.Plain(t.Title), w.Render(), caption}, func(s string) bool { return s == "" })
 	return strings.Join(parts, "\n") + "\n"
-}
-
-// isolated keeps right-to-left text from reversing its neighbours in a row.
-func isolated(table string) string {
-	cells := strings.Split(table, "│")
-	for i, cell := range cells {
-		if strings.ContainsFunc(cell, func(r rune) bool {
-			return unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Samaritan,
-				unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya)
-		}) {
-			text := strings.TrimSpace(cell)
-			cells[i] = strings.Replace(cell, text, "\u2068"+text+"\u2069", 1)
-		}
-	}
-	return strings.Join(cells, "│")
 }
 
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 func (t Table) csv() string {
-	records := [][]string{t.Header}
+	records := [][]string{slices.Clone(t.Header)}
 	for _, row := range t.Rows {
 		record := make([]string, len(row))
 		for i, c := range row {
@@ -84,25 +65,28 @@ func writeCSV(records [][]string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
 	for _, record := range records {
-		clean := make([]string, len(record))
 		for i, s := range record {
-			clean[i] = newlines.Replace(s)
+			record[i] = newlines.Replace(s)
 		}
-		if len(clean) == 1 && clean[0] == "" {
-			w.Flush()
-			b.WriteString("\"\"\n") // readers skip an empty line
-			continue
-		}
-		_ = w.Write(clean)
+		_ = w.Write(record)
 	}
 	w.Flush()
 	return b.String()
 }
 
-var markdownEscapes = strings.NewReplacer(append(escapes(`\`, "\\`*_{}[]<>|~$&"), "://", `\://`, "www.", `www\.`)...)
+var markdownMarks = regexp.MustCompile("[\\\\`*_{}\\[\\]<>|~$&]|://|www\\.")
+
+func markdownText(s string) string {
+	return markdownMarks.ReplaceAllStringFunc(s, func(mark string) string {
+		if mark == "www." {
+			return `www\.`
+		}
+		return `\` + mark
+	})
+}
 
 func markdownParagraph(s string) string {
-	s = markdownEscapes.Replace(s)
+	s = markdownText(s)
 	rest := strings.TrimLeft(s, "0123456789")
 	digits := len(s) - len(rest)
 	marks := "#+-"
@@ -118,15 +102,21 @@ func markdownParagraph(s string) string {
 func (t Table) markdown() string {
 	var b strings.Builder
 	line := func(fields []Field) {
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(inMarkup(fields, markdownEscapes, "**", "**"), " | "))
+		texts := make([]string, len(fields))
+		for i, f := range fields {
+			if texts[i] = markdownText(f.marked()); f.Bold && texts[i] != "" {
+				texts[i] = "**" + texts[i] + "**"
+			}
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(texts, " | "))
 	}
 	if title := svg.Plain(t.Title); title != "" {
-		fmt.Fprintf(&b, "**%s**\n\n", markdownEscapes.Replace(title))
+		fmt.Fprintf(&b, "**%s**\n\n", markdownText(title))
 	}
 	line(Fields(t.Header...))
 	labels, numbers := t.labels(), len(t.Header)-t.labels()
 	b.WriteString(strings.Repeat("| :--- ", labels) + strings.Repeat("| ---: ", numbers) + "|\n")
-	for _, row := range t.lines() {
+	for _, row := range t.Rows {
 		line(row)
 	}
 	if caption := svg.Plain(t.Caption); caption != "" {

@@ -20,12 +20,8 @@ type Options struct {
 	Colours []int
 	// Classes names the numbers in Colours.
 	Classes []string
-	// Ghosts draws masked neighbours too, dashed.
-	Ghosts bool
-	// BaseGraph draws the graph around the root too (SVG only).
-	BaseGraph bool
 	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If children
-	// must be left out, those with the largest flow stay.
+	// must be left out, those with the largest flow stay. A picture then leaves out the graph around the root.
 	Flow []float64
 	// FlowNames names positive and negative edges.
 	FlowNames [2]string
@@ -80,7 +76,8 @@ type picture struct {
 	b     strings.Builder
 }
 
-// WriteSVG writes a picture of a tree: the graph, if requested, at the left, then the tree, and the legend below.
+// WriteSVG writes a picture of a tree: the graph around the root at the left, then the tree, and the legend below.
+// Masked neighbours are dashed.
 func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 	if err := notEmpty(t); err != nil {
 		return err

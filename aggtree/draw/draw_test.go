@@ -39,8 +39,7 @@ func paperDrawings(t require.TestingT) []drawing {
 			mask = nil
 		}
 		tree := built(g, 0, 2, mask)
-		all = append(all, drawing{c.name, tree, Options{Names: names, Ghosts: true, BaseGraph: true,
-			ID: c.name}})
+		all = append(all, drawing{c.name, tree, Options{Names: names, ID: c.name}})
 	}
 	// v, node 6, arrives next to a and e.
 	edges := [][2]int32{{6, 0}, {6, 4}}
@@ -52,8 +51,7 @@ func paperDrawings(t require.TestingT) []drawing {
 	tree, err := aggtree.BuildCached(context.Background(), testgraph.Undirected(t, 7, edges), []int32{0, 1, 2, 3, 4, 5}, 6, 3,
 		aggtree.Options{})
 	require.NoError(t, err)
-	return append(all, drawing{"cached", tree, Options{Names: append(slices.Clone(names), "v"), BaseGraph: true,
-		ID:      "cached",
+	return append(all, drawing{"cached", tree, Options{Names: append(slices.Clone(names), "v"), ID: "cached",
 		Colours: []int{0, 1, 2, 0, 1, 2, 0}, Classes: []string{"red", "green", "blue"}}})
 }
 
@@ -136,15 +134,8 @@ func TestSVGTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 	}
 }
 
-func TestHiddenNeighboursAreDrawnIfAskedFor(t *testing.T) {
-	d := paperDrawings(t)[3]
-	d.options.Ghosts = false
-	assert.Equal(t, "a (masked, but the root)\n├─ b\n│  └─ c\n└─ d\n   └─ e\n",
-		textOf(t, d.tree, d.options))
-}
-
 func TestNodesAreColouredByTheirLabelsIfEachHasOne(t *testing.T) {
-	o := Options{Ghosts: true}
+	o := Options{ID: "a"}
 	classes := []string{"red", "green"}
 	coloured := o.ByClass([]int32{0, 1, -1, 0, 1, 0}, classes)
 	assert.Equal(t, []int{0, 1, -1, 0, 1, 0}, coloured.Colours)
@@ -178,7 +169,6 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 		n := g.NumNodes()
 		o := Options{
 			Names: rapid.SliceOfN(rapid.String(), 0, n).Draw(t, "names"), ID: rapid.String().Draw(t, "id"),
-			Ghosts: rapid.Bool().Draw(t, "ghosts"), BaseGraph: rapid.Bool().Draw(t, "graph"),
 			children: rapid.IntRange(0, 4).Draw(t, "children"), nodes: rapid.IntRange(0, 40).Draw(t, "nodes"),
 		}
 		if rapid.Bool().Draw(t, "coloured") {
@@ -226,7 +216,7 @@ func apart(t require.TestingT, text string) {
 func TestNodesDoNotOverlapBesideWideLabels(t *testing.T) {
 	g := testgraph.Complete(t, 30)
 	tree := built(g, 0, 3, nil)
-	text := svgOf(t, tree, Options{BaseGraph: true})
+	text := svgOf(t, tree, Options{})
 	require.True(t, strings.Contains(text, ">+15678<"), "18 of the root's 29 children are left out, each with 1 + 29 + "+
 		"29·29 nodes")
 	require.Greater(t, len(pills(t, text)), 30)

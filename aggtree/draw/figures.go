@@ -109,7 +109,7 @@ func maskedFigure() figure {
 		{"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
 		mask := maskOf(c.masked)
 		f.panels = append(f.panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask),
-			Options{Names: names, Ghosts: true}))
+			Options{Names: names}))
 	}
 	return f
 }
@@ -121,13 +121,23 @@ func maskedFigure() figure {
 // masking f with a changes it less, so f is a neighbour of the other, which we call b. The typeset widths fit two
 // leaves below d and three below b, so c and e are their other neighbours. Edge e-f is our addition.
 func PaperGraph() (g *csr.Graph, names []string) {
-	const a, b, c, d, e, f = 0, 1, 2, 3, 4, 5
-	g, _, err := csr.FromEdges(6, []csr.Edge{
-		{Node: a, Neighbour: b}, {Node: a, Neighbour: d}, {Node: b, Neighbour: c}, {Node: b, Neighbour: f},
-		{Node: d, Neighbour: e}, {Node: e, Neighbour: f},
-	}, csr.Options{})
+	return lettered("abcdef", "ab", "ad", "bc", "bf", "de", "ef")
+}
+
+func newNodeGraph() (g *csr.Graph, names []string) {
+	return lettered("vuwxyz", "vu", "vw", "ux", "wy", "wz")
+}
+
+// lettered returns a graph whose nodes are letters, and edges two of them.
+func lettered(nodes string, pairs ...string) (g *csr.Graph, names []string) {
+	edges := make([]csr.Edge, len(pairs))
+	for i, pair := range pairs {
+		edges[i] = csr.Edge{Node: int32(strings.IndexByte(nodes, pair[0])),
+			Neighbour: int32(strings.IndexByte(nodes, pair[1]))}
+	}
+	g, _, err := csr.FromEdges(len(nodes), edges, csr.Options{})
 	must(err)
-	return g, []string{"a", "b", "c", "d", "e", "f"}
+	return g, strings.Split(nodes, "")
 }
 
 func maskOf(letters string) []bool {
@@ -136,14 +146,6 @@ func maskOf(letters string) []bool {
 		mask[v] = strings.ContainsRune(letters, 'a'+rune(v))
 	}
 	return mask
-}
-
-func newNodeGraph() (g *csr.Graph, names []string) {
-	const v, u, w, x, y, z = 0, 1, 2, 3, 4, 5
-	g, _, err := csr.FromEdges(6, []csr.Edge{{Node: v, Neighbour: u}, {Node: v, Neighbour: w}, {Node: u, Neighbour: x},
-		{Node: w, Neighbour: y}, {Node: w, Neighbour: z}}, csr.Options{})
-	must(err)
-	return g, []string{"v", "u", "w", "x", "y", "z"}
 }
 
 func built(g *csr.Graph, root int32, hops int, mask []bool) *aggtree.Tree {
@@ -196,8 +198,7 @@ type sketched struct {
 }
 
 func graphSketch(g *csr.Graph, names []string) sketch {
-	s := picture{o: Options{Names: names, BaseGraph: true}, full: built(g, 0, g.NumNodes(), nil),
-		width: leastWidth}
+	s := picture{folded: &folded{}, o: Options{Names: names}, full: built(g, 0, g.NumNodes(), nil), width: leastWidth}
 	near := s.near()
 	out := sketch{nodes: make([]sketched, g.NumNodes())}
 	for i, v := range near.nodes {

@@ -133,7 +133,7 @@ func (f *folder) most(first, end int32) int {
 func (f *folder) hasBelow(i int32) bool { return !f.IsLeaf(i) || len(f.ghosts(i)) > 0 }
 
 func (f *folder) ghosts(i int32) []int32 {
-	if !f.o.Ghosts || f.Hidden == nil || f.Hidden[i] == 0 {
+	if f.Hidden == nil || f.Hidden[i] == 0 {
 		return nil
 	}
 	var hidden []int32

@@ -135,8 +135,7 @@ func TestFoldedTreesCountWhatTheyLeaveOutWithinTheLimits(t *testing.T) {
 			mask = testgraph.AnyMask(t, g)
 			tree = built(g, testgraph.AnyNode(t, g, "root"), rapid.IntRange(0, 3).Draw(t, "hops"), mask)
 		}
-		o := Options{children: rapid.IntRange(2, 9).Draw(t, "children"), nodes: rapid.IntRange(2, 80).Draw(t, "nodes"),
-			Ghosts: true}
+		o := Options{children: rapid.IntRange(2, 9).Draw(t, "children"), nodes: rapid.IntRange(2, 80).Draw(t, "nodes")}
 		f := o.fold(tree)
 		require.Equal(t, f, o.fold(tree))
 		require.LessOrEqual(t, f.Tree.NumNodes(), o.nodes)

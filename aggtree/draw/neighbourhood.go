@@ -25,7 +25,7 @@ type neighbourhood struct {
 // near finds the nodes breadth first, masked or not. The tree's labels must have set the node width.
 func (s *picture) near() neighbourhood {
 	g, t := s.full.Graph, s.full
-	if !s.o.BaseGraph || g == nil {
+	if s.flow != nil {
 		return neighbourhood{}
 	}
 	root := t.Base[0]

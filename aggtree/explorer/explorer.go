@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"strings"
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/draw"
@@ -130,12 +129,13 @@ func (o Options) fragment(g *csr.Graph, root int32, hops int) (string, error) {
 		return "", err
 	}
 	var image bytes.Buffer // for pages without scripts
-	err = draw.WriteSVG(&image, tree, draw.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes,
-		Ghosts: o.Mask != nil, BaseGraph: true})
+	err = draw.WriteSVG(&image, tree, draw.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes})
+	alt := svg.Plain(fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops,
+		svg.Name(tree.Base[0], o.Names), tree.NumNodes()))
 	return fmt.Sprintf("<div class=\"nodemask-explorer\">\n<img src=\"data:image/svg+xml;base64,%s\" alt=\"%s\" "+
 		"style=\"max-width:100%%;height:auto;background:#fff\">\n<script type=\"application/json\">%s</script>\n"+
 		"<script>\n%s</script>\n</div>\n", base64.StdEncoding.EncodeToString(image.Bytes()),
-		html.EscapeString(altText(tree, o.Names)), data, bundle), err
+		html.EscapeString(alt), data, bundle), err
 }
 
 const fallbackLimit = 100_000
@@ -149,14 +149,4 @@ func firstTree(g *csr.Graph, root int32, hops int, mask []bool) (*aggtree.Tree, 
 		}
 		hops--
 	}
-}
-
-func altText(tree *aggtree.Tree, names []string) string {
-	alt := fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops, svg.Name(tree.Base[0], names),
-		tree.NumNodes())
-	for depth := range tree.Hops + 1 {
-		first, end := tree.AtDepth(depth)
-		alt += fmt.Sprintf(", %d at depth %d", end-first, depth)
-	}
-	return strings.TrimSpace(svg.Plain(alt))
 }

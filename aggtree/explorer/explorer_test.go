@@ -301,8 +301,7 @@ func TestHostileNamesClassesAndTitlesStayTextInTheData(t *testing.T) {
 
 func TestATreeTooLargeToBuildIsWrittenAllTheSame(t *testing.T) {
 	complete := testgraph.Complete(t, 60)
-	assert.Contains(t, writeHTML(t, complete, 0, 9, Options{}), `alt="The 2-aggregation tree of node 0: 3541 nodes, `+
-		`1 at depth 0, 59 at depth 1, 3481 at depth 2"`)
+	assert.Contains(t, writeHTML(t, complete, 0, 9, Options{}), `alt="The 2-aggregation tree of node 0: 3541 nodes"`)
 	var got []shownNode
 	script(t, whole(t, complete, 0, 9, Options{}), shownCode, &got)
 	assert.Less(t, len(got), 200, "only a part is drawn")

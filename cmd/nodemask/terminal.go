@@ -141,13 +141,13 @@ func trialTable(results []*train.Result) plots.Table {
 			column{"cached: macro F1 %", func(r *train.Result) float64 { return r.Cached.MacroF1 }},
 			column{"cached, apart: macro F1 %", func(r *train.Result) float64 { return r.Apart.MacroF1 }})
 	}
-	t := plots.Table{ID: "trials", Header: []string{"seed"}, Footer: plots.Fields("mean ± std")}
+	t := plots.Table{ID: "trials", Header: []string{"seed"}, Groups: []int{len(results)}}
+	means := plots.Fields("mean ± std")
 	for _, c := range columns {
 		t.Header = append(t.Header, c.name)
-		t.Footer = append(t.Footer, plots.Field{Text: scores(results, c.score).Text(2)})
+		means = append(means, plots.Field{Text: scores(results, c.score).Text(2)})
 	}
-	t.Header, t.Footer = append(t.Header, "best epoch", "epochs", "seconds"), append(t.Footer, plots.Field{},
-		plots.Field{}, plots.Field{})
+	t.Header = append(t.Header, "best epoch", "epochs", "seconds")
 	for _, r := range results {
 		row := plots.Fields(fmt.Sprint(r.Seed))
 		for _, c := range columns {
@@ -156,6 +156,7 @@ func trialTable(results []*train.Result) plots.Table {
 		t.Rows = append(t.Rows, append(row, plots.Fields(fmt.Sprint(r.BestEpoch), fmt.Sprint(len(r.History)),
 			fmt.Sprintf("%.1f", r.Seconds))...))
 	}
+	t.Rows = append(t.Rows, append(means, plots.Fields("", "", "")...))
 	return t
 }
 

@@ -205,7 +205,7 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	if f.count {
 		return f.writeCount(ctx, w, g)
 	}
-	o := draw.Options{Names: g.names, Ghosts: true, BaseGraph: true, ID: "tree-" + f.root}
+	o := draw.Options{Names: g.names, ID: "tree-" + f.root}
 	if g.NumClasses() > 0 {
 		o = o.ByClass(g.Labels, g.Classes)
 	}

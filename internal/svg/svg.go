@@ -55,24 +55,20 @@ type Sheet struct {
 	ID, Title, Description string
 	Colours                []int
 	Width, Height          float64 // in CSS pixels
-	Scrolls                bool    // where too wide, scroll instead of shrinking
 }
 
 // SVG returns the drawing of shapes (SVG elements). Its colours follow the page or, in a file, the reader's choice of
 // light or dark.
 func (s Sheet) SVG(shapes string) []byte {
 	var b strings.Builder
-	id, title, style := ElementID(s.ID), Plain(s.Title), "max-width:100%"
+	id, title := ElementID(s.ID), Plain(s.Title)
 	if title == "" {
 		title = "Chart"
 	}
-	if s.Scrolls {
-		style = fmt.Sprintf("width:%spx;max-width:none", Px(s.Width))
-	}
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" id="%s" role="img" aria-labelledby="%[1]s-title %[1]s-desc" `,
 		id)
-	fmt.Fprintf(&b, `width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="%[3]s;height:auto" `, Px(s.Width),
-		Px(s.Height), style)
+	fmt.Fprintf(&b, `width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" style="max-width:100%%;height:auto" `, Px(s.Width),
+		Px(s.Height))
 	fmt.Fprintf(&b, "fill=\"%s\" font-size=\"12\" font-family=\"%s\">\n", Ink, FontFamily)
 	fmt.Fprintf(&b, "<title id=\"%s-title\">%s</title>\n", id, Escape(title))
 	fmt.Fprintf(&b, "<desc id=\"%s-desc\">%s</desc>\n", id, Escape(s.Description))
