@@ -106,9 +106,9 @@ func (o Options) count(ctx context.Context, g *csr.Graph, root int32, hops int) 
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v }) )
 //
-// Each train neighbour u hangs below the root as T_u^(k-1) of the train graph, summarised by the cached h̃_u^(k-1), so v
-// appears only as the root. Cut off one level earlier, this is the tree of ĥ_v^(k-1) (lemma 1). It is the tree of v in
-// the graph whose edges are those to train nodes, which is [Tree.Graph].
+// Each train neighbour u hangs below the root as T_u^(k-1) of the train graph, summarised by the cached h̃_u^(k-1), so
+// v appears only as the root. Cut off one level earlier, this is the tree of ĥ_v^(k-1) (lemma 1). It is the tree of v
+// in the graph whose edges are those to train nodes, which is [Tree.Graph].
 func BuildCached(ctx context.Context, g *csr.Graph, train []int32, v int32, hops int, o Options) (*Tree, error) {
 	if err := checkRoot(ctx, g, v, hops, o.Mask); err != nil {
 		return nil, err

@@ -48,8 +48,8 @@ func paperDrawings(t require.TestingT) []drawing {
 			edges = append(edges, [2]int32{v, u})
 		}
 	}
-	tree, err := aggtree.BuildCached(context.Background(), testgraph.Undirected(t, 7, edges), []int32{0, 1, 2, 3, 4, 5}, 6, 3,
-		aggtree.Options{})
+	tree, err := aggtree.BuildCached(context.Background(), testgraph.Undirected(t, 7, edges), []int32{0, 1, 2, 3, 4, 5}, 6,
+		3, aggtree.Options{})
 	require.NoError(t, err)
 	return append(all, drawing{"cached", tree, Options{Names: append(slices.Clone(names), "v"), ID: "cached",
 		Colours: []int{0, 1, 2, 0, 1, 2, 0}, Classes: []string{"red", "green", "blue"}}})

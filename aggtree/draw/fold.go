@@ -145,8 +145,8 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns what is drawn below a node: its children and ghosts if they are at most most, else a stand-in for the
-// ghosts and one for the last children. Without room for two, ghosts are left out: they are no tree nodes.
+// children returns what is drawn below a node: its children and ghosts if they are at most most, else a stand-in for
+// the ghosts and one for the last children. Without room for two, ghosts are left out: they are no tree nodes.
 func (f *folder) children(node int32, most int) []drawn {
 	if node < 0 {
 		return nil
