@@ -151,9 +151,9 @@ func (s *Swept) Best() *Trained { return Best(s.all()...) }
 
 // Trained is a trial that can be saved, predict and explain.
 type Trained struct {
-	cell         record.Cell
-	trial        record.Record
-	model, cache string // files; "": not saved yet
+	cell  record.Cell
+	trial record.Record
+	model string // file; "": not saved yet
 }
 
 // Best returns the best trial of the cell with the best mean, by macro F1 on validation nodes. It ends the cell if
@@ -192,23 +192,17 @@ func (t *Trained) String() string {
 		t.trial.Seed, t.trial.MacroF1, t.trial.ValidationF1)
 }
 
-// Save writes the model as a safetensors file and, if inductive, NAME-cache.safetensors for predicting new nodes. It
-// reruns the trial: the store keeps no weights.
+// Save writes the model as a safetensors file, if inductive with its cache for predicting new nodes. It reruns the
+// trial: the store keeps no weights.
 func (t *Trained) Save(path string) {
 	t.save(expand(path))
-	text := fmt.Sprintf("Saved %s in `%s`", t, t.model)
-	if t.cache != "" {
-		text += fmt.Sprintf(", and what new nodes need in `%s`", t.cache)
-	}
-	Markdown(text + ".")
+	Markdown(fmt.Sprintf("Saved %s in `%s`.", t, t.model))
 }
 
 func (t *Trained) save(path string) {
 	args := append(t.cell.Arguments(1), "--seed", fmt.Sprint(t.trial.Seed), "--save-model", path)
-	cache := ""
 	if t.cell.Setting == datasets.Inductive {
-		cache = strings.TrimSuffix(path, filepath.Ext(path)) + "-cache.safetensors"
-		args = append(args, "--save-cache", cache)
+		args = append(args, "--save-cache")
 	}
 	out := command(args...)
 	var again record.Record
@@ -217,7 +211,7 @@ func (t *Trained) save(path string) {
 		Markdown(fmt.Sprintf("*Run again, the trial has a macro F1 of %.2f %%, and had %.2f %%: another backend or another "+
 			"machine.*", again.MacroF1, t.trial.MacroF1))
 	}
-	t.model, t.cache = path, cache
+	t.model = path
 }
 
 func (t *Trained) saved() {
@@ -233,7 +227,7 @@ func (t *Trained) Predict(nodes, edges string) {
 		Must(fmt.Errorf("the model is of the %s setting, where no node arrives", t.cell.Setting))
 	}
 	t.saved()
-	out := command("predict", "--model", t.model, "--cache", t.cache, "--nodes", expand(nodes), "--edges", expand(edges),
+	out := command("predict", "--model", t.model, "--nodes", expand(nodes), "--edges", expand(edges),
 		"--skip-unknown-edges")
 	table := plots.Table{ID: "predictions", Title: "Nodes that arrive", TextColumns: 2,
 		Caption: "Of their neighbours, those count that the model was trained on, and those that arrive with them.",

@@ -54,12 +54,12 @@ func TestTrainInBatchesSaysWhatItTakesBeforeItBegins(t *testing.T) {
 
 func TestATrialInBatchesSavesItsModelAndCache(t *testing.T) {
 	dir, to := smallGraph(t), t.TempDir()
-	m, c := filepath.Join(to, "m.safetensors"), filepath.Join(to, "c.safetensors")
-	_, diagnostics := succeeds(t, quickTrain(dir, "--batches", "3", "--save-model", m, "--save-cache", c)...)
-	require.Contains(t, diagnostics, "saved the cache of ")
+	m := filepath.Join(to, "m.safetensors")
+	_, diagnostics := succeeds(t, quickTrain(dir, "--batches", "3", "--save-model", m, "--save-cache")...)
+	require.Contains(t, diagnostics, ", with a cache of ")
 	saved, err := cached.LoadModel(m)
 	require.NoError(t, err)
-	kept, err := cached.LoadCache(c, saved)
+	kept, err := cached.LoadCache(m, saved)
 	require.NoError(t, err)
 	require.NotEmpty(t, kept.IDs)
 	require.NoError(t, kept.Close())

@@ -27,20 +27,20 @@ func turned(t *testing.T, path string, order ...int) string {
 
 func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 	g, dir := smallGraph(t), t.TempDir()
-	model, cache := filepath.Join(dir, "m.safetensors"), filepath.Join(dir, "c.safetensors")
-	succeeds(t, quickTrain(g, "--save-model", model, "--save-cache", cache)...)
+	model := filepath.Join(dir, "m.safetensors")
+	succeeds(t, quickTrain(g, "--save-model", model, "--save-cache")...)
 	m, err := cached.LoadModel(model)
 	require.NoError(t, err)
 	require.Equal(t, []string{"x", "z"}, m.FeatureNames)
-	kept, err := cached.LoadCache(cache, m)
+	kept, err := cached.LoadCache(model, m)
 	require.NoError(t, err)
+	defer kept.Close()
 	known := kept.IDs[0]
-	require.NoError(t, kept.Close())
 
 	nodes := put(t, dir, "nodes.csv", "id,x,z\nnew,0.25,1\nalso,1,0\n")
 	edges := put(t, dir, "edges.csv", "source,target\n"+known+",new\nnew,also\n")
 	predict := func(nodes string) []string {
-		return []string{"predict", "--model", model, "--cache", cache, "--backend", "go", "--nodes", nodes, "--edges", edges}
+		return []string{"predict", "--model", model, "--backend", "go", "--nodes", nodes, "--edges", edges}
 	}
 	want, diagnostics := succeeds(t, predict(nodes)...)
 	require.NotContains(t, diagnostics, "another order")
@@ -57,7 +57,7 @@ func TestFeaturesAreMatchedByTheirNames(t *testing.T) {
 
 	// A file without names, as older ones are, takes columns in order.
 	m.FeatureNames = nil
-	require.NoError(t, m.Save(model))
+	require.NoError(t, m.SaveWith(model, kept))
 	unnamed, _ := succeeds(t, predict(other)...)
 	require.NotEqual(t, want, unnamed)
 
@@ -90,8 +90,8 @@ func TestWhatCannotBeSavedIsSaidBeforeItIsTrained(t *testing.T) {
 		}
 		to := t.TempDir()
 		// The reader may have refused it already.
-		diagnostics := fails(t, 1, "UTF-8", quickTrain(g, "--save-model", filepath.Join(to, "m"), "--save-cache",
-			filepath.Join(to, "c"))...)
+		diagnostics := fails(t, 1, "UTF-8", quickTrain(g, "--save-model", filepath.Join(to, "m"),
+			"--save-cache")...)
 		if strings.Contains(diagnostics, "which is not UTF-8 and cannot be saved: convert the file") {
 			require.Contains(t, diagnostics, name+" ")
 		}

@@ -80,8 +80,8 @@ func match(m *cached.Model, names []string, f datasets.Features, file string,
 
 // Flags of files that commands write and read. No output may be an input, even through links.
 var (
-	outputFlags = []string{"output", "save-model", "save-cache"}
-	inputFlags  = []string{"again", "cache", "data", "data-dir", "edges", "model", "nodes", "results"}
+	outputFlags = []string{"output", "save-model"}
+	inputFlags  = []string{"again", "data", "data-dir", "edges", "model", "nodes", "results"}
 )
 
 func inputsOf(flag, value, dataDir string) []string {
@@ -97,7 +97,7 @@ func inputsOf(flag, value, dataDir string) []string {
 	return []string{value}
 }
 
-// checkOutputs returns an error if an output is an input or another output.
+// checkOutputs returns an error if an output is an input.
 func checkOutputs(c *cobra.Command, _ []string) error {
 	value := func(flag string) string {
 		if f := c.Flags().Lookup(flag); f != nil {
@@ -105,7 +105,6 @@ func checkOutputs(c *cobra.Command, _ []string) error {
 		}
 		return ""
 	}
-	var named []string
 	for _, name := range outputFlags {
 		output := value(name)
 		if output == "" {
@@ -114,12 +113,6 @@ func checkOutputs(c *cobra.Command, _ []string) error {
 		if kept := value("checkpoint"); sameFolder(filepath.Dir(output), kept) {
 			return misusef("--%s %s: --checkpoint keeps what it resumes from in this folder: expected another", name, output)
 		}
-		for _, other := range named {
-			if wholefile.Same(output, value(other)) {
-				return misusef("--%s %s: --%s names the same file: expected another", name, output, other)
-			}
-		}
-		named = append(named, name)
 		for _, flag := range inputFlags {
 			if value(flag) == "" || wholefile.Replaces(output, output) == "" { // a missing file is no input
 				continue

@@ -194,13 +194,12 @@ func newBench(t *testing.T) *bench {
 func (b *bench) at(name string) string { return filepath.Join(b.dir, name) }
 
 func (b *bench) saving(folder string, more ...string) []string {
-	return slices.Concat(b.train, []string{"--save-model", filepath.Join(folder, "m"), "--save-cache",
-		filepath.Join(folder, "c")}, more)
+	return slices.Concat(b.train, []string{"--save-model", filepath.Join(folder, "m"), "--save-cache"}, more)
 }
 
-// pairs requires that a folder's model and cache match.
-func (b *bench) pairs(folder, when string) {
-	code, _ := b.run("predict", "--model", filepath.Join(folder, "m"), "--cache", filepath.Join(folder, "c"), "--nodes",
+// predicts requires that a folder's model predicts from its cache.
+func (b *bench) predicts(folder, when string) {
+	code, _ := b.run("predict", "--model", filepath.Join(folder, "m"), "--nodes",
 		b.at("nodes.csv"), "--edges", b.at("edges.csv"), "--backend", "go")
 	require.Zero(b, code, when)
 }
@@ -236,9 +235,9 @@ func TestKillsLeaveNothingHalf(t *testing.T) {
 	}
 	saved, checkpoint, embedded := b.at("saved"), b.at("checkpoint"), filepath.Join(b.at("embedded"), "e.csv")
 	b.killEach(victim{name: "models", kills: 35, command: b.saving(saved), again: true, holds: func(when string) {
-		b.pairs(saved, when)
+		b.predicts(saved, when)
 		if when == "models run again" {
-			b.only(saved, when, "m", "c")
+			b.only(saved, when, "m")
 		}
 	}})
 
@@ -293,8 +292,8 @@ func TestTwoProcessesAtOnceLeaveWholeFilesOfOneOfThem(t *testing.T) {
 	saved, table := b.at("saved"), filepath.Join(b.at("embedded"), "e.csv")
 	for range 20 {
 		b.both(b.saving(saved), b.saving(saved, "--seed", "7"))
-		b.pairs(saved, "models")
-		b.only(saved, "models", "m", "c")
+		b.predicts(saved, "models")
+		b.only(saved, "models", "m")
 	}
 	checkpoint := append(slices.Clone(b.train), "--batches", "3", "--json", "--checkpoint")
 	for i := range 8 {

@@ -20,9 +20,9 @@ import (
 )
 
 type predictFlags struct {
-	model, cache, nodes, edges, backend string
-	apart, skipUnknown, all             bool
-	whole                               wholeFlags
+	model, nodes, edges, backend string
+	apart, skipUnknown, all      bool
+	whole                        wholeFlags
 }
 
 func newPredictCommand() *cobra.Command {
@@ -30,7 +30,7 @@ func newPredictCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict",
 		Short: "Predict nodes that arrive after training, or with --all every node of a graph",
-		Long: `Predict nodes that arrive after training, from a saved model and its cache, one line of JSON a node.
+		Long: `Predict nodes that arrive after training, from a saved model with its cache, one line of JSON a node.
 
 A new node is computed from its own features, from what the cache keeps of the train nodes next to it, and from the new
 nodes next to it as they are computed; the graph is not needed any more. With --apart each new node is computed as if it
@@ -43,14 +43,13 @@ With --all a table has every node of a graph: its id, its class if that is known
 probability that it gives it, and the numbers of its representation in a layer, h0, h1 and so on. Nothing is masked. The
 graph may be another than the one that the model was trained on, if its nodes have as many features. What is said has
 MAD, the mean cosine distance of representations: the lower, the smoother.`,
-		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.model --save-cache cora.cache
-  nodemask predict --model cora.model --cache cora.cache --nodes new-nodes.csv --edges new-edges.csv
+		Example: `  nodemask train --data cora --train 50 --keep-rate 0.5 --save-model cora.model --save-cache
+  nodemask predict --model cora.model --nodes new-nodes.csv --edges new-edges.csv
   nodemask predict --model cora.model --all --data cora --output cora.csv
   nodemask predict --model cora.model --all --data my-graph --layer logits > nodes.csv`,
 	}
 	flags := c.Flags()
 	addSavedModel(flags, &f.model)
-	flags.StringVar(&f.cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
 	flags.StringVar(&f.nodes, "nodes", "", "CSV file of the new nodes")
 	flags.StringVar(&f.edges, "edges", "", "CSV file of their edges")
 	flags.BoolVar(&f.apart, "apart", false, "leave out edges among new nodes")
@@ -59,12 +58,12 @@ MAD, the mean cosine distance of representations: the lower, the smoother.`,
 	flags.BoolVar(&f.all, "all", false, "predict every node of --data, with representations, instead of new nodes")
 	f.whole.add(flags)
 	addBackend(flags, &f.backend, "")
-	ofNew := []string{"cache", "nodes", "edges", "apart", "skip-unknown-edges"}
+	ofNew := []string{"nodes", "edges", "apart", "skip-unknown-edges"}
 	for _, flag := range ofNew {
 		c.MarkFlagsMutuallyExclusive("all", flag)
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		needed := append([]string{"model"}, ofNew[:3]...)
+		needed := append([]string{"model"}, ofNew[:2]...)
 		if f.all {
 			needed = needed[:1]
 		}
@@ -91,9 +90,9 @@ func (f *predictFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return fileError("model", f.model, err)
 	}
-	kept, err := cached.LoadCache(f.cache, m)
+	kept, err := cached.LoadCache(f.model, m)
 	if err != nil {
-		return fileError("cache", f.cache, err)
+		return fileError("model", f.model, err)
 	}
 	defer kept.Close()
 	b, err := openBackend(c.ErrOrStderr(), f.backend)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,9 +66,9 @@ func TestPredictionsFromFilesScoreAsTrainingSaid(t *testing.T) {
 		id, model, dir := run[0], run[1], t.TempDir()
 		train := append([]string{"train", "--backend", id, "--data", "cora", "--train", "50", "--trials", "1", "--model"},
 			strings.Fields(model)...)
-		saved, cache := filepath.Join(dir, "cora.model"), filepath.Join(dir, "cora.cache")
+		saved := filepath.Join(dir, "cora.model")
 		out, _ := succeeds(t, append(train, "--max-epochs", "20", "--json", "--cache-inference", "--save-model",
-			saved, "--save-cache", cache)...)
+			saved, "--save-cache")...)
 		var trial record.Record
 		require.NoError(t, json.Unmarshal([]byte(out), &trial))
 		require.Equal(t, 2708, trial.Nodes)
@@ -82,7 +81,7 @@ func TestPredictionsFromFilesScoreAsTrainingSaid(t *testing.T) {
 			leftOut   bool
 			arguments []string
 		}{{*trial.MacroF1Together, false, nil}, {*trial.MacroF1Apart, true, []string{"--apart"}}} {
-			out, errs := succeeds(t, append([]string{"predict", "--backend", id, "--model", saved, "--cache", cache,
+			out, errs := succeeds(t, append([]string{"predict", "--backend", id, "--model", saved,
 				"--nodes", nodes, "--edges", edges}, how.arguments...)...)
 			require.Equal(t, how.leftOut, strings.Contains(errs, "edges left out: among new nodes, "), errs)
 			var predictions, labels []int32
@@ -99,12 +98,6 @@ func TestPredictionsFromFilesScoreAsTrainingSaid(t *testing.T) {
 			require.NoError(t, err)
 			require.InDelta(t, how.want, 100*m.MacroF1, 1e-9, "%s %s %v", id, model, how.arguments)
 		}
-
-		// The same model of another run refuses this cache.
-		other := filepath.Join(dir, "other.model")
-		succeeds(t, append(train, "--seed", "2", "--max-epochs", "1", "--save-model", other)...)
-		fails(t, 1, "save both from the same training run",
-			"predict", "--model", other, "--cache", cache, "--nodes", nodes, "--edges", edges)
 	}
 }
 
@@ -118,28 +111,28 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 		fmt.Fprintf(&nodes, "n%d,%d,%d,1\n", i, i%2, i%2)
 		fmt.Fprintf(&edges, "n%d,n%d\n", i, (i+2)%20)
 	}
-	model, cache := filepath.Join(dir, "m"), filepath.Join(dir, "c")
+	model, bare := filepath.Join(dir, "m"), filepath.Join(dir, "bare")
 	succeeds(t, "train", "--backend", "go", "--data", graphFolder(t, "graph", nodes.String(), edges.String()), "--train",
-		"50", "--trials", "1", "--max-epochs", "3", "--save-model", model, "--save-cache", cache)
+		"50", "--trials", "1", "--max-epochs", "3", "--save-model", model, "--save-cache")
 
-	predict := func(model, cache, nodes, edges string) []string {
-		return []string{"predict", "--backend", "go", "--model", model, "--cache", cache, "--nodes", nodes, "--edges", edges}
+	predict := func(model, nodes, edges string) []string {
+		return []string{"predict", "--backend", "go", "--model", model, "--nodes", nodes, "--edges", edges}
 	}
 	good, none := file("good.csv", "id,x,z\nnew,1,1\nlonely,0,1\n"), file("none.csv", "source,target\n")
-	out, _ := succeeds(t, predict(model, cache, good, none)...)
+	out, _ := succeeds(t, predict(model, good, none)...)
 	require.Equal(t, 2, strings.Count(out, `"neighbours":0,"arrivals":0`),
 		"nodes without a neighbour are predicted from themselves")
 
 	m, err := cached.LoadModel(model)
 	require.NoError(t, err)
-	kept, err := cached.LoadCache(cache, m)
+	kept, err := cached.LoadCache(model, m)
 	require.NoError(t, err)
 	linked := file("linked.csv", fmt.Sprintf("source,target\nnew,lonely\nnew,%[1]s\n%[1]s,%[2]s\n", kept.IDs[0],
 		kept.IDs[1]))
-	out, errs := succeeds(t, predict(model, cache, good, linked)...)
+	out, errs := succeeds(t, predict(model, good, linked)...)
 	require.Equal(t, 2, strings.Count(out, `"arrivals":1`), "they see each other")
 	require.Contains(t, errs, "1 edges left out: among nodes that the model knew, or of a node with itself\n")
-	out, errs = succeeds(t, append(predict(model, cache, good, linked), "--apart")...)
+	out, errs = succeeds(t, append(predict(model, good, linked), "--apart")...)
 	require.Equal(t, 2, strings.Count(out, `"arrivals":0`))
 	require.Contains(t, errs, "2 edges left out: among new nodes, among nodes that the model knew, or of a node with "+
 		"itself\n")
@@ -150,44 +143,21 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 		{good, file("ghost.csv", "source,target\nnew,ghost\n"), "ghost.csv: line 2: the edge names node \"ghost\""},
 		{filepath.Join(dir, "missing.csv"), none, "missing.csv: no such file"},
 	} {
-		fails(t, 1, c.says, predict(model, cache, c.nodes, c.edges)...)
+		fails(t, 1, c.says, predict(model, c.nodes, c.edges)...)
 	}
 	ghosts := file("ghosts.csv", fmt.Sprintf("source,target\nnew,ghost\nnew,%s\n", kept.IDs[0]))
-	out, errs = succeeds(t, append(predict(model, cache, good, ghosts), "--skip-unknown-edges")...)
+	out, errs = succeeds(t, append(predict(model, good, ghosts), "--skip-unknown-edges")...)
 	require.Contains(t, out, `"neighbours":1,"arrivals":0`)
 	require.Contains(t, errs, "1 edges skipped: they name nodes that are neither new nor train nodes\n")
-	all := fileText(t, cache)
+	all := fileText(t, model)
 	for name, broken := range map[string]string{"cut": all[:len(all)/2],
 		"flipped": all[:100] + string([]byte{all[100] ^ 4}) + all[101:], "empty": ""} {
 		path := file(name, broken)
-		fails(t, 1, path+": byte ", predict(model, path, good, none)...)
+		fails(t, 1, path+": byte ", predict(path, good, none)...)
 	}
-	fails(t, 1, "this is a cache: expected a model", predict(cache, cache, good, none)...)
-	fails(t, 2, "--cache is missing", "predict", "--model", model)
-	fails(t, 2, "--all and --cache: expected one of them", "predict", "--model", model, "--all", "--cache", cache)
-	fails(t, 2, "--data: new nodes are in --nodes", append(predict(model, cache, good, none), "--data", "cora")...)
-}
-
-func TestACacheIsSavedFirstAndFitsItsModelAlone(t *testing.T) {
-	dir := smallGraph(t)
-	model, cache := filepath.Join(dir, "model.safetensors"), filepath.Join(dir, "cache.safetensors")
-	train := func(seed string) (order []string) {
-		_, errs := succeeds(t, quickTrain(dir, "--seed", seed, "--save-model", model, "--save-cache", cache)...)
-		for line := range strings.Lines(errs) {
-			if strings.HasPrefix(line, "saved the ") {
-				order = append(order, strings.Fields(line)[2])
-			}
-		}
-		return order
-	}
-	require.Equal(t, []string{"cache", "model"}, train("1"))
-	before := fileText(t, model)
-	require.Equal(t, []string{"cache", "model"}, train("100"))
-	require.NoError(t, os.WriteFile(model, []byte(before), 0o666)) // as if the second run had ended in between
-	m, err := cached.LoadModel(model)
-	require.NoError(t, err)
-	_, err = cached.LoadCache(cache, m)
-	require.ErrorContains(t, err, cache+": the cache of model ")
-	require.ErrorContains(t, err,
-		", not of this one ("+m.Fingerprint()+"): save both from the same training run, and to the end")
+	require.NoError(t, m.Save(bare))
+	fails(t, 1, "a model without its cache: save both", predict(bare, good, none)...)
+	fails(t, 2, "--nodes is missing", "predict", "--model", model)
+	fails(t, 2, "--all and --nodes: expected one of them", "predict", "--model", model, "--all", "--nodes", good)
+	fails(t, 2, "--data: new nodes are in --nodes", append(predict(model, good, none), "--data", "cora")...)
 }

@@ -28,7 +28,8 @@ var trainGroups = []flagGroup{
 
 type trainFlags struct {
 	data, dataDir, model, setting, preset string
-	saveModel, saveCache, backend         string
+	saveModel, backend                    string
+	saveCache                             bool
 	trainPercent, trials, jobs            int
 	seed, splitSeed                       uint64
 	axes                                  []*axisFlag
@@ -68,8 +69,8 @@ backend.`,
 		"representations of the train nodes, together (they see one another) and apart (they do not)")
 	flags.StringVar(&f.saveModel, "save-model", "",
 		"safetensors file for the trained model of the trial with the best validation score")
-	flags.StringVar(&f.saveCache, "save-cache", "", "inductive: safetensors file for what 'nodemask predict' needs of "+
-		"the train nodes, for the model that --save-model saves")
+	flags.BoolVar(&f.saveCache, "save-cache", false, "inductive: --save-model also saves what 'nodemask predict' needs of "+
+		"the train nodes")
 	addBackend(flags, &f.backend, "")
 	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
 	f.batched.add(flags)
@@ -191,7 +192,7 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 			strings.Join(models, " or "))
 	}
 	switch {
-	case f.saveCache != "" && (f.saveModel == "" || cell.Setting != datasets.Inductive):
+	case f.saveCache && (f.saveModel == "" || cell.Setting != datasets.Inductive):
 		return misusef("--save-cache: expected --save-model too, and the inductive setting")
 	case f.saveModel != "" && len(arms) > 1:
 		return misusef("--save-model: --preset %s trains without node masking and with it: expected --keep-rate too", f.preset)
@@ -214,11 +215,9 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 	case f.jobs < 0:
 		return misusef("--jobs %d: expected a number of trials to run side by side, or 0 to choose", f.jobs)
 	}
-	for _, flag := range []string{"save-model", "save-cache"} {
-		if file := c.Flags().Lookup(flag).Value.String(); file != "" {
-			if err := checkWritable(flag, file); err != nil {
-				return err
-			}
+	if f.saveModel != "" {
+		if err := checkWritable("save-model", f.saveModel); err != nil {
+			return err
 		}
 	}
 	return f.checkBatches(c)

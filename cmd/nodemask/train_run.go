@@ -16,7 +16,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/internal/memory"
 	"nodemask/internal/svg"
-	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -30,7 +29,7 @@ import (
 func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets.Graph, a arm, first bool) (
 	[]*train.Result, error) {
 	x := measure.Experiment(a.Cell, graph)
-	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json && !f.batched.on, f.saveCache != ""
+	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json && !f.batched.on, f.saveCache
 	out := c.OutOrStdout()
 	var emit func(*train.Result) error
 	if f.json {
@@ -122,7 +121,7 @@ func (f *trainFlags) checkText(g *datasets.Graph) error {
 	if f.saveModel == "" {
 		return nil
 	}
-	if err := g.CheckText(f.saveCache != ""); err != nil {
+	if err := g.CheckText(f.saveCache); err != nil {
 		return fmt.Errorf("--data %s: %w", f.data, err)
 	}
 	return nil
@@ -131,22 +130,16 @@ func (f *trainFlags) checkText(g *datasets.Graph) error {
 func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
 	best := results[slices.IndexFunc(results, func(r *train.Result) bool { return r.Weights != nil })]
 	saved := best.Saved(x)
-	release, err := wholefile.Hold(c.Context(), f.saveModel) // models and caches of two processes do not match
-	if err != nil {
-		return err
-	}
-	defer release()
-	if f.saveCache == "" {
-		if err := saved.Save(f.saveModel); err != nil {
+	with := ""
+	if f.saveCache {
+		if err := saved.SaveWith(f.saveModel, best.Cache); err != nil {
 			return err
 		}
-	} else if err := saved.SaveBoth(f.saveModel, best.Cache, f.saveCache); err != nil {
+		with = fmt.Sprintf(", with a cache of %d nodes", len(best.Cache.IDs))
+	} else if err := saved.Save(f.saveModel); err != nil {
 		return err
 	}
-	if f.saveCache != "" {
-		_ = say(c.ErrOrStderr(), "saved the cache of %d nodes in %s", len(best.Cache.IDs), f.saveCache)
-	}
-	_ = say(c.ErrOrStderr(), "saved the model of seed %d in %s", best.Seed, f.saveModel) // best effort
+	_ = say(c.ErrOrStderr(), "saved the model of seed %d in %s%s", best.Seed, f.saveModel, with) // best effort
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -273,19 +272,11 @@ func TestFilesThatCannotBeOpenedAreNamedWithTheirFlag(t *testing.T) {
 		want string
 	}{
 		{[]string{"tree", "--data", "./none.txt", "--root", "a"}, 1, "nodemask: ./none.txt: no such file or folder\n"},
-		{[]string{"predict", "--model", "none", "--cache", "c", "--nodes", "n", "--edges", "e"}, 1,
+		{[]string{"predict", "--model", "none", "--nodes", "n", "--edges", "e"}, 1,
 			"nodemask: --model none: no such file or directory\n"},
 		{[]string{"train", "--data", "./none"}, 1, "nodemask: ./none: no such file or folder\n"},
 		{quickTrain(dir, "--save-model", "none/m"), 2, "nodemask: --save-model none/m: there is no folder none\n"},
-		{quickTrain(dir, "--save-model", "m", "--save-cache", "none/c"), 2,
-			"nodemask: --save-cache none/c: there is no folder none\n"},
-		{quickTrain(dir, "--save-model", "m", "--save-cache", "."), 2,
-			"nodemask: --save-cache .: this is a folder: expected a file\n"},
-		{quickTrain(dir, "--save-model", "m", "--save-cache", "m"), 2,
-			"nodemask: --save-cache m: --save-model names the same file: expected another\n"},
-		{quickTrain(dir, "--save-model", filepath.Join(dir, "m"), "--save-cache",
-			filepath.Join(dir, "..", "small", ".", "m")), 2,
-			"nodemask: --save-cache " + filepath.Join(dir, "m") + ": --save-model names the same file: expected another\n"},
+		{quickTrain(dir, "--save-model", "."), 2, "nodemask: --save-model .: this is a folder: expected a file\n"},
 		{[]string{"tree", "--root", "5", "-o", "none/tree.svg", "--format", "svg"}, 1,
 			"nodemask: writing none/tree.svg: no such file or directory\n"},
 	} {

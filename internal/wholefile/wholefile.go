@@ -3,7 +3,6 @@ package wholefile
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -30,29 +28,14 @@ const (
 // new one. A new file has mode less the umask; an existing one keeps its mode. Write first removes path's temporary
 // files of killed writers. Devices and pipes are written directly. File system errors omit the file's name, which
 // callers add.
-func Write(path string, mode fs.FileMode, write func(io.Writer) error) error {
-	p, err := Prepare(path, mode, write)
-	if err != nil {
-		return err
-	}
-	return p.Commit()
-}
-
-// Pending is a file complete on disk under a temporary name.
-type Pending struct {
-	path, part string
-	held       *flock.Flock // nil: a device, already written
-}
-
-// Prepare is [Write] without the renaming, so that several files can be complete before the first is renamed.
-func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pending, error) {
+func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
 		open := openPipe
 		if info.Mode()&fs.ModeDevice != 0 {
 			open = func(path string) (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) }
 		}
-		return new(Pending), through(path, open, write) // /dev/stdout and the like must not be replaced
+		return through(path, open, write) // /dev/stdout and the like must not be replaced
 	}
 	folder, start := filepath.Dir(path), partStart(path)
 	sweep(folder, start)
@@ -62,8 +45,9 @@ func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pendi
 	}
 	f, held, err := create(folder, start, mode|ownerOnly)
 	if err != nil {
-		return nil, cause(err)
+		return cause(err)
 	}
+	defer func() { err = errors.Join(err, held.Close()) }()
 	written := bufio.NewWriterSize(f, 1<<16)
 	err = write(written)
 	if err == nil {
@@ -80,39 +64,16 @@ func Prepare(path string, mode fs.FileMode, write func(io.Writer) error) (*Pendi
 		if errors.As(err, &open) && open.Path == f.Name() {
 			err = open.Err
 		}
-		return nil, errors.Join(err, cause(os.Remove(f.Name())), held.Close())
+		return errors.Join(err, cause(os.Remove(f.Name())))
 	}
-	return &Pending{path, f.Name(), held}, nil
-}
-
-// Commit renames the file to its name and returns any error.
-func (p *Pending) Commit() (err error) {
-	if p.held == nil {
-		return nil
-	}
-	defer func() { err = errors.Join(err, p.unlock()) }()
 	if runtime.GOOS == "windows" { // Windows cannot rename open files
-		_ = p.held.Close()
+		_ = held.Close()
 	}
-	if err := os.Rename(p.part, p.path); err != nil {
-		return errors.Join(cause(err), cause(os.Remove(p.part)))
+	if err := os.Rename(f.Name(), path); err != nil {
+		return errors.Join(cause(err), cause(os.Remove(f.Name())))
 	}
-	syncFolder(filepath.Dir(p.path))
+	syncFolder(folder)
 	return nil
-}
-
-// Discard removes the file unless it was committed.
-func (p *Pending) Discard() {
-	if p.held != nil {
-		_ = os.Remove(p.part)
-		_ = p.unlock()
-	}
-}
-
-func (p *Pending) unlock() error {
-	held := p.held
-	p.held = nil
-	return held.Close()
 }
 
 // WriteBytes is [Write] for bytes.
@@ -209,31 +170,6 @@ func cause(err error) error {
 	return err
 }
 
-// How long, and how often, to wait for others that save in a folder.
-const (
-	patience = time.Minute
-	often    = 20 * time.Millisecond
-)
-
-// Hold waits until no other process holds the folder of path, then holds it until release or the end of the process, so
-// that files that belong together come from one process. Without folder locks it returns at once. It returns an error
-// after a minute, or when ctx is done.
-func Hold(ctx context.Context, path string) (release func(), err error) {
-	folder := filepath.Dir(path)
-	held := flock.New(folder, flock.SetFlag(os.O_RDONLY))
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	_, err = held.TryLockContext(limited, often)
-	switch {
-	case ctx.Err() != nil:
-		return nil, errors.Join(ctx.Err(), held.Close())
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, errors.Join(fmt.Errorf("another process has been saving in %s for %v: end it, or choose another folder",
-			folder, patience), held.Close())
-	}
-	return func() { _ = held.Close() }, nil // writes are synced already
-}
-
 // Open opens a regular file. Folders, pipes and devices are errors of type [*fs.PathError], without waiting.
 func Open(path string) (*os.File, error) {
 	if err := regular(path, func() (fs.FileInfo, error) { return os.Stat(path) }); err != nil {
@@ -277,18 +213,4 @@ func Replaces(path string, files ...string) string {
 		}
 	}
 	return ""
-}
-
-// Same reports whether two outputs would be one file. If neither exists, names that differ only in case count as one,
-// as on some disks.
-func Same(a, b string) bool {
-	if Replaces(a, b) != "" {
-		return true
-	}
-	x, err := os.Stat(filepath.Dir(a))
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(filepath.Dir(b))
-	return err == nil && os.SameFile(x, y) && strings.EqualFold(filepath.Base(a), filepath.Base(b))
 }

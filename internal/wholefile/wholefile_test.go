@@ -1,14 +1,12 @@
 package wholefile
 
 import (
-	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/gofrs/flock"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -29,14 +27,6 @@ func holds(t *testing.T, path, text string) {
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, text, string(got))
-}
-
-func TestAFileThatIsDiscardedLeavesNothing(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a")
-	p, err := Prepare(path, 0o600, func(w io.Writer) error { return nil })
-	require.NoError(t, err)
-	p.Discard()
-	require.Empty(t, names(t, filepath.Dir(path)))
 }
 
 func TestManyWritersOfOneFileAllSucceed(t *testing.T) {
@@ -87,32 +77,6 @@ func TestADeviceIsWrittenToAndStaysOne(t *testing.T) {
 	assert.EqualError(t, WriteBytes("/dev/full", 0o644, []byte("text")), "no space left on device")
 }
 
-func TestAFolderIsHeldByOneAtATime(t *testing.T) {
-	folder := t.TempDir()
-	release, err := Hold(t.Context(), filepath.Join(folder, "a"))
-	require.NoError(t, err)
-	other := flock.New(folder, flock.SetFlag(os.O_RDONLY))
-	got, err := other.TryLock()
-	require.NoError(t, err)
-	require.False(t, got)
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = Hold(ended, filepath.Join(folder, "b"))
-	require.ErrorIs(t, err, context.Canceled)
-	elsewhere, err := Hold(t.Context(), filepath.Join(t.TempDir(), "a"))
-	require.NoError(t, err)
-	elsewhere()
-	release()
-	release, err = Hold(t.Context(), filepath.Join(folder, "b"))
-	require.NoError(t, err)
-	release()
-	_, err = Hold(t.Context(), filepath.Join(folder, "missing", "a"))
-	require.NoError(t, err, "what is wrong with it, writing tells")
-	entries, err := filepath.Glob(filepath.Join(folder, "*"))
-	require.NoError(t, err)
-	require.Empty(t, entries)
-}
-
 func TestEveryLinkToAFileIsThatFile(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -125,16 +89,9 @@ func TestEveryLinkToAFileIsThatFile(t *testing.T) {
 	for _, name := range []string{"input", "symlink", "hard link", "folder/input", "./folder/../input"} {
 		require.Equal(t, at("input"), Replaces(at(name), at("other"), at("missing"), at("input")), name)
 		require.Equal(t, at(name), Replaces(at("input"), at(name)), name)
-		require.True(t, Same(at(name), at("input")), name)
 	}
 	for _, name := range []string{"other", "missing", "folder"} {
 		require.Empty(t, Replaces(at(name), at("input"), dir), name)
 	}
 	require.Empty(t, Replaces(os.DevNull, os.DevNull), "a device is not replaced")
-	require.False(t, Same(at("other"), at("input")))
-	require.True(t, Same(at("new"), at("folder/NEW")), "one file on some disks")
-	require.False(t, Same(at("new"), at("newer")))
-	require.False(t, Same(at("a/new"), at("b/new")), "no such folders")
-	require.NoError(t, os.Mkdir(at("second"), 0o700))
-	require.False(t, Same(at("new"), at("second/new")), "of one name in two folders")
 }

@@ -29,12 +29,12 @@ func ExampleLoadModel() {
 
 // A model and its cache predict a new node, joined to two nodes of the cache.
 func ExamplePredictor() {
-	m, err := cached.LoadModel("testdata/gatv2-model.safetensors")
+	m, err := cached.LoadModel("testdata/gatv2.safetensors")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	kept, err := cached.LoadCache("testdata/gatv2-cache.safetensors", m)
+	kept, err := cached.LoadCache("testdata/gatv2.safetensors", m)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -43,17 +43,17 @@ func FuzzCache(f *testing.F) {
 			hidden[i] = float32(i % 5)
 		}
 		path := cacheFile(t, m, func(file *safetensors.Builder) {
-			safetensors.Add(file, "ids.offsets", longs(ends), len(ends))
-			safetensors.Add(file, "ids.text", []byte(text), len(text))
-			safetensors.Add(file, "degrees", ints(degrees), len(degrees))
+			safetensors.Add(file, "cache.ids.offsets", longs(ends), len(ends))
+			safetensors.Add(file, "cache.ids.text", []byte(text), len(text))
+			safetensors.Add(file, "cache.degrees", ints(degrees), len(degrees))
 			if sparse {
-				safetensors.Add(file, "features.offsets", longs(offsets), len(offsets))
-				safetensors.Add(file, "features.columns", ints(columns), len(columns))
-				safetensors.Add(file, "features.values", make([]float32, len(columns)), len(columns))
+				safetensors.Add(file, "cache.features.offsets", longs(offsets), len(offsets))
+				safetensors.Add(file, "cache.features.columns", ints(columns), len(columns))
+				safetensors.Add(file, "cache.features.values", make([]float32, len(columns)), len(columns))
 			} else {
-				safetensors.Add(file, "features", make([]float32, len(columns)/4*4), len(columns)/4, 4)
+				safetensors.Add(file, "cache.features", make([]float32, len(columns)/4*4), len(columns)/4, 4)
 			}
-			safetensors.Add(file, "hidden1", hidden, nodes, int(width))
+			safetensors.Add(file, "cache.hidden1", hidden, nodes, int(width))
 		})
 		c, err := cached.LoadCache(path, m)
 		if err != nil {

@@ -8,26 +8,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn"
-	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-var (
-	modelKind = safetensors.Kind{Name: "model", Remedy: "get it again, or train the model again"}
-	cacheKind = safetensors.Kind{Name: "cache", Within: "model", Remedy: "get it again, or train the model again and save " +
-		"both"}
-)
+var modelKind = safetensors.Kind{Name: "model", Remedy: "get it again, or train the model again"}
 
 // Keys of the metadata; see docs/FORMATS.md.
 const (
@@ -38,7 +31,6 @@ const (
 	dataKey        = "data"
 	seedKey        = "seed"
 	fingerprintKey = "fingerprint"
-	ofModelKey     = "model"
 	ownKey         = "own_layers"
 )
 
@@ -58,11 +50,13 @@ type Model struct {
 	Own *nmgnn.Model `json:"-"`
 }
 
-// Fingerprint returns a hash of settings and weights, which ties caches to their model.
+// Fingerprint returns a hash of settings and weights, in any order, which ties a cache to its model.
 func (m *Model) Fingerprint() string {
 	h := sha256.New()
 	_ = json.NewEncoder(h).Encode(m) // a hash never fails
-	for _, w := range m.Weights {
+	for _, w := range slices.SortedFunc(slices.Values(m.Weights), func(v, w infer.Weight) int {
+		return cmp.Compare(v.Path, w.Path)
+	}) {
 		fmt.Fprintf(h, "%s %v\n", w.Path, w.Dimensions)
 		_ = binary.Write(h, binary.LittleEndian, w.Values)
 	}
@@ -107,47 +101,10 @@ func (m *Model) Save(path string) error { return m.builder().WriteFile(path) }
 // SaveWith writes the model and its cache into one file, for [LoadModel] and [LoadCache].
 func (m *Model) SaveWith(path string, c *Cache) error {
 	file := m.builder()
-	if err := c.put(file, withinModel, m); err != nil {
+	if err := c.put(file); err != nil {
 		file = safetensors.Failed(modelKind.Name, err)
 	}
 	return file.WriteFile(path)
-}
-
-// SaveBoth saves a model and its cache in two files, fully written before either is renamed, so an error leaves the old
-// pair or the new one. If the program is killed between the renames, [LoadCache] finds the old cache under a third name
-// (without hard links neither pair survives). A nil argument is an error: set Keep in the experiment.
-func (m *Model) SaveBoth(modelPath string, c *Cache, cachePath string) error {
-	// If this rename fails the old cache stays: each model still has its cache.
-	if err := m.builder().WriteFileAfter(modelPath, func() error {
-		return c.builder(m).WriteFileAfter(cachePath, func() error {
-			keepOld(modelPath, cachePath)
-			return nil
-		})
-	}); err != nil {
-		return err
-	}
-	_ = os.Remove(oldOf(cachePath)) // fits no model any more
-	return nil
-}
-
-func oldOf(path string) string {
-	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".old")
-}
-
-// keepOld links a cache about to be replaced, unless a killed program's link holds the one that the model needs.
-func keepOld(modelPath, cachePath string) {
-	old := oldOf(cachePath)
-	if _, err := os.Lstat(old); err == nil {
-		if m, err := LoadModel(modelPath); err == nil {
-			c, err := loadCache(cachePath, m)
-			if err != nil {
-				return
-			}
-			_ = c.Close() // only read
-		}
-		_ = os.Remove(old) // if it stays, the link fails
-	}
-	_ = os.Link(cachePath, old) // without hard links, or a cache, nothing is kept
 }
 
 func (m *Model) described() map[string]any {
@@ -189,7 +146,7 @@ func (m *Model) builder() *safetensors.Builder {
 }
 
 // LoadModel returns a model saved by [Model.Save] or [Model.SaveWith]. It returns an error, with the file's name, for
-// wrong checksums or fingerprint, invalid settings or ones that need several runs ([hyper.Parameters.CheckOneRun]),
+// wrong checksums, invalid settings or ones that need several runs ([hyper.Parameters.CheckOneRun]),
 // missing features, classes or weights, invalid weights, and custom models (use [LoadOwn]). Only running the model
 // checks that all weights exist with the right shapes.
 func LoadModel(path string) (m *Model, err error) { return load(path, nil) }
@@ -243,44 +200,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	said, err := file.Metadata(fingerprintKey)
-	if err != nil || said != m.Fingerprint() {
-		m.reorder()
-	}
-	// Editing weights or settings requires removing it: old caches do not fit.
-	if err == nil && said != m.Fingerprint() {
-		return nil, fmt.Errorf("%s: the metadata has the fingerprint %.20q of another model, this one's is %s: remove it if "+
-			"weights or settings were changed on purpose",
-			path, said, m.Fingerprint())
-	}
 	return m, nil
-}
-
-// reorder sorts the weights as the model makes them and the fingerprint hashes them; other programs write another
-// order.
-func (m *Model) reorder() {
-	numbers := 0
-	for _, w := range m.Weights {
-		numbers += len(w.Values)
-	}
-	// Larger numbers take memory, and running the model reports missing weights.
-	if m.Features > numbers || max(m.layers(), m.Settings.MLPLayers) > len(m.Weights) {
-		return
-	}
-	b, err := backend.Open("go")
-	if err != nil {
-		return
-	}
-	defer b.Finalize()
-	paths, err := m.Network().Order(b, m.Features)
-	if err != nil {
-		return
-	}
-	place := make(map[string]int, len(paths))
-	for i, path := range paths {
-		place[path] = i
-	}
-	slices.SortStableFunc(m.Weights, func(v, w infer.Weight) int { return cmp.Compare(place[v.Path], place[w.Path]) })
 }
 
 // checkOwn checks that own is given exactly if the file needs it, with as many layers.

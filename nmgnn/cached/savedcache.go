@@ -13,10 +13,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"nodemask/datasets"
@@ -24,29 +22,10 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Save writes the cache atomically to a safetensors file, with its model's fingerprint. See [Model.SaveBoth].
-func (c *Cache) Save(path string, m *Model) error { return c.builder(m).WriteFile(path) }
-
 const withinModel = "cache."
 
-func (c *Cache) builder(m *Model) *safetensors.Builder {
-	failed := func(err error) *safetensors.Builder { return safetensors.Failed(cacheKind.Name, err) }
-	if m == nil || c == nil {
-		return failed(c.put(nil, "", m))
-	}
-	file := safetensors.New(cacheKind.Name, map[string]string{ofModelKey: m.Fingerprint(),
-		featuresKey: strconv.Itoa(c.Features.Width)})
-	if err := c.put(file, "", m); err != nil {
-		return failed(err)
-	}
-	return file
-}
-
-func (c *Cache) put(file *safetensors.Builder, prefix string, m *Model) error {
-	switch {
-	case m == nil:
-		return errors.New("the model is nil: expected the one that filled the cache")
-	case c == nil:
+func (c *Cache) put(file *safetensors.Builder) error {
+	if c == nil {
 		return errors.New("the cache is nil: an experiment keeps one if its Keep is set")
 	}
 	nodes := len(c.IDs)
@@ -58,50 +37,36 @@ func (c *Cache) put(file *safetensors.Builder, prefix string, m *Model) error {
 		text = append(text, id...)
 		ends = append(ends, int64(len(text)))
 	}
-	safetensors.Add(file, prefix+"ids.offsets", ends, nodes+1)
-	safetensors.Add(file, prefix+"ids.text", text, len(text))
-	safetensors.Add(file, prefix+"degrees", c.Degrees, nodes)
+	safetensors.Add(file, withinModel+"ids.offsets", ends, nodes+1)
+	safetensors.Add(file, withinModel+"ids.text", text, len(text))
+	safetensors.Add(file, withinModel+"degrees", c.Degrees, nodes)
 	if f := c.Features; f.IsSparse() {
-		safetensors.Add(file, prefix+"features.offsets", f.Offsets, nodes+1)
-		safetensors.Add(file, prefix+"features.columns", f.Columns, len(f.Columns))
-		safetensors.Add(file, prefix+"features.values", f.Values, len(f.Columns))
+		safetensors.Add(file, withinModel+"features.offsets", f.Offsets, nodes+1)
+		safetensors.Add(file, withinModel+"features.columns", f.Columns, len(f.Columns))
+		safetensors.Add(file, withinModel+"features.values", f.Values, len(f.Columns))
 	} else {
-		safetensors.Add(file, prefix+"features", f.Dense, nodes, f.Width)
+		safetensors.Add(file, withinModel+"features", f.Dense, nodes, f.Width)
 	}
 	for i, h := range c.Hidden {
-		safetensors.Add(file, prefix+hiddenName(i), h.Values, nodes, h.Width)
+		safetensors.Add(file, hiddenName(i), h.Values, nodes, h.Width)
 	}
 	return nil
 }
 
-func hiddenName(i int) string { return fmt.Sprintf("hidden%d", i+1) }
+func hiddenName(i int) string { return fmt.Sprintf("%shidden%d", withinModel, i+1) }
 
-// LoadCache returns the model's cache, saved by [Cache.Save] or [Model.SaveWith]. If files can be mapped, features and
+// LoadCache returns the model's cache from a file that [Model.SaveWith] wrote. If files can be mapped, features and
 // representations stay on disk, so a cache may exceed memory; ids take some 80 bytes per node.
 //
 // It reads the file once to verify checksums and finite numbers, and small or sparse tensors again for negative degrees
 // and columns out of range: about 0.9 s of one core per gigabyte, or disk time.
 //
 // While using the cache do not modify the file in place; saving over it is safe. Close the cache after use.
-//
-// If a killed [Model.SaveBoth] left another model's cache at path, it returns m's old one.
-func LoadCache(path string, m *Model) (*Cache, error) {
+func LoadCache(path string, m *Model) (c *Cache, err error) {
 	if m == nil {
 		return nil, errors.New("the model is nil: read the cache's own with LoadModel")
 	}
-	c, err := loadCache(path, m)
-	if errors.Is(err, errOtherModel) || errors.Is(err, fs.ErrNotExist) {
-		if kept, keptErr := loadCache(oldOf(path), m); keptErr == nil {
-			return kept, nil
-		}
-	}
-	return c, err
-}
-
-var errOtherModel = errors.New("save both from the same training run, and to the end")
-
-func loadCache(path string, m *Model) (c *Cache, err error) {
-	file, err := safetensors.Open(path, cacheKind)
+	file, err := safetensors.Open(path, modelKind)
 	if err != nil {
 		return nil, err
 	}
@@ -117,43 +82,40 @@ func loadCache(path string, m *Model) (c *Cache, err error) {
 }
 
 func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
-	key, prefix := ofModelKey, ""
-	if file.Is(modelKind.Name) {
-		if key, prefix = fingerprintKey, withinModel; !file.Has(prefix + "degrees") {
-			return nil, fmt.Errorf("%s: a model without a cache: expected a cache's file, or one that Model.SaveWith wrote", path)
-		}
+	if !file.Has(withinModel + "degrees") {
+		return nil, fmt.Errorf("%s: a model without its cache: save both from one training run", path)
 	}
-	of, err := file.Metadata(key)
+	of, err := file.Metadata(fingerprintKey)
 	if err != nil {
 		return nil, err
 	}
 	if own := m.Fingerprint(); of != own {
-		return nil, fmt.Errorf("%s: the cache of model %.20s, not of this one (%s): %w", path, of, own, errOtherModel)
+		return nil, fmt.Errorf("%s: the cache of model %.20s, not of this one (%s): save both from one training run", path, of,
+			own)
 	}
 	c := &Cache{file: file, path: path}
-	if c.IDs, err = readIDs(file, path, prefix); err != nil {
+	if c.IDs, err = readIDs(file, path); err != nil {
 		return nil, err
 	}
 	nodes := len(c.IDs)
-	if c.Degrees, _, err = safetensors.Get[int32](file, prefix+"degrees", nodes); err != nil {
+	if c.Degrees, _, err = safetensors.Get[int32](file, withinModel+"degrees", nodes); err != nil {
 		return nil, err
 	}
-	c.Features = datasets.Features{Rows: nodes}
-	if err := decodeMetadata(file, path, featuresKey, &c.Features.Width); err != nil {
-		return nil, err
-	}
-	if !file.Has(prefix + "features.offsets") {
-		c.Features.Dense, _, err = safetensors.Get[float32](file, prefix+"features", nodes, c.Features.Width)
-	} else if c.Features.Offsets, _, err = safetensors.Get[int64](file, prefix+"features.offsets", nodes+1); err == nil {
-		if c.Features.Columns, _, err = safetensors.Get[int32](file, prefix+"features.columns", safetensors.Any); err == nil {
-			c.Features.Values, _, err = safetensors.Get[float32](file, prefix+"features.values", len(c.Features.Columns))
+	c.Features = datasets.Features{Rows: nodes, Width: m.Features}
+	if !file.Has(withinModel + "features.offsets") {
+		c.Features.Dense, _, err = safetensors.Get[float32](file, withinModel+"features", nodes, m.Features)
+	} else if c.Features.Offsets, _, err = safetensors.Get[int64](file, withinModel+"features.offsets",
+		nodes+1); err == nil {
+		if c.Features.Columns, _, err = safetensors.Get[int32](file, withinModel+"features.columns",
+			safetensors.Any); err == nil {
+			c.Features.Values, _, err = safetensors.Get[float32](file, withinModel+"features.values", len(c.Features.Columns))
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	for i := 0; file.Has(prefix + hiddenName(i)); i++ {
-		values, shape, err := safetensors.Get[float32](file, prefix+hiddenName(i), nodes, safetensors.Any)
+	for i := 0; file.Has(hiddenName(i)); i++ {
+		values, shape, err := safetensors.Get[float32](file, hiddenName(i), nodes, safetensors.Any)
 		if err != nil {
 			return nil, err
 		}
@@ -171,28 +133,28 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 }
 
 // readIDs copies the ids: they outlive the file.
-func readIDs(file *safetensors.File, path, prefix string) ([]string, error) {
-	ends, _, err := safetensors.Get[int64](file, prefix+"ids.offsets", safetensors.Any)
+func readIDs(file *safetensors.File, path string) ([]string, error) {
+	ends, _, err := safetensors.Get[int64](file, withinModel+"ids.offsets", safetensors.Any)
 	if err != nil {
 		return nil, err
 	}
-	raw, _, err := safetensors.Get[uint8](file, prefix+"ids.text", safetensors.Any)
+	raw, _, err := safetensors.Get[uint8](file, withinModel+"ids.text", safetensors.Any)
 	if err != nil {
 		return nil, err
 	}
 	if len(ends) == 0 || len(ends)-1 > math.MaxInt32 || ends[0] != 0 || ends[len(ends)-1] != int64(len(raw)) {
-		return nil, fmt.Errorf("%s: tensor \"ids.offsets\" has %d numbers for %d bytes of ids: expected one more than "+
+		return nil, fmt.Errorf("%s: tensor \"cache.ids.offsets\" has %d numbers for %d bytes of ids: expected one more than "+
 			"nodes, from 0 to %d", path, len(ends), len(raw), len(raw))
 	}
 	text := string(raw)
 	ids := make([]string, len(ends)-1)
 	for i := range ids {
 		if ends[i+1] < ends[i] || ends[i+1] > int64(len(text)) {
-			return nil, fmt.Errorf("%s: tensor \"ids.offsets\": the id of node %d runs from %d to %d: expected %d to %d", path,
+			return nil, fmt.Errorf("%s: tensor \"cache.ids.offsets\": the id of node %d runs from %d to %d: expected %d to %d", path,
 				i, ends[i], ends[i+1], ends[i], len(text))
 		}
 		if ids[i] = text[ends[i]:ends[i+1]]; !utf8.ValidString(ids[i]) {
-			return nil, fmt.Errorf("%s: tensor \"ids.text\": the id of node %d is %.40q: expected UTF-8", path, i, ids[i])
+			return nil, fmt.Errorf("%s: tensor \"cache.ids.text\": the id of node %d is %.40q: expected UTF-8", path, i, ids[i])
 		}
 	}
 	return ids, nil

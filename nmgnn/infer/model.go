@@ -163,19 +163,6 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	return w, err
 }
 
-// Order returns the paths of the model's weights, with or without values, in the order in which the model makes them.
-func (m Model) Order(b *backend.Backend, features int) (paths []string, err error) {
-	err = m.made(b, features, func(store *model.Store) error {
-		for v := range store.IterVariables() {
-			if gomlx.IsWeight(v) {
-				paths = append(paths, v.Path())
-			}
-		}
-		return nil
-	})
-	return paths, err
-}
-
 // made calls use with a store of the model's variables, without values. They do not depend on the graph: one node
 // suffices.
 func (m Model) made(b *backend.Backend, features int, use func(store *model.Store) error) (err error) {

@@ -21,7 +21,6 @@ import (
 // Kind is an expected kind of file.
 type Kind struct {
 	Name   string // in the metadata
-	Within string // a kind whose files may contain this kind; "": none
 	Remedy string // advice if the file is damaged
 }
 
@@ -139,7 +138,7 @@ func (f *File) identify() error {
 		return f.errorf(lengthSize,
 			"this is safetensors, but not a nodemask %s: its metadata has the format %.40q: expected %q. Name another file",
 			f.kind.Name, f.metadata[formatKey], formatName)
-	case found != f.kind.Name && (found != f.kind.Within || found == ""):
+	case found != f.kind.Name:
 		return f.errorf(lengthSize, "this is a %.40s: expected a %s. Name another file", found, f.kind.Name)
 	case f.metadata[versionKey] != version:
 		return f.errorf(lengthSize, "version %.40q of a %s: expected %q. Another nodemask wrote this: update nodemask, or %s",
@@ -219,9 +218,6 @@ func (f *File) errorf(at int64, format string, args ...any) error {
 func (f *File) damaged(at int64, format string, args ...any) error {
 	return f.errorf(at, "%w. The file is damaged: %s", fmt.Errorf(format, args...), f.kind.Remedy)
 }
-
-// Is reports whether the metadata names this kind.
-func (f *File) Is(kind string) bool { return f.metadata[kindKey] == kind }
 
 // Metadata returns a key's text, or an error if missing.
 func (f *File) Metadata(key string) (string, error) {

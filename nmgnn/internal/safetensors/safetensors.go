@@ -163,26 +163,12 @@ func notFinite(values []float32) int {
 
 // WriteFile writes and syncs a temporary file, then renames it, so path is never half written.
 func (b *Builder) WriteFile(path string) error {
-	return b.WriteFileAfter(path, func() error { return nil })
-}
-
-// WriteFileAfter is [Builder.WriteFile] with a call of before between sync and rename. If before fails, the file is
-// removed and before's error returned unchanged.
-func (b *Builder) WriteFileAfter(path string, before func() error) error {
-	failed := func(err error) error { return fmt.Errorf("%s: the %s cannot be written: %w", path, b.kind, err) }
-	if b.err != nil {
-		return failed(b.err)
+	err := b.err
+	if err == nil {
+		err = wholefile.Write(path, 0o644, b.write)
 	}
-	file, err := wholefile.Prepare(path, 0o644, b.write)
 	if err != nil {
-		return failed(err)
-	}
-	defer file.Discard() // unless renamed
-	if err := before(); err != nil {
-		return err
-	}
-	if err := file.Commit(); err != nil {
-		return failed(err)
+		return fmt.Errorf("%s: the %s cannot be written: %w", path, b.kind, err)
 	}
 	return nil
 }

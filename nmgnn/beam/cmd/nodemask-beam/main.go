@@ -187,21 +187,21 @@ func progress(w io.Writer) func(string, bool) {
 }
 
 func newPredictCommand() *cobra.Command {
-	var cache, nodes, edges string
+	var nodes, edges string
 	var apart bool
 	c := &cobra.Command{
 		Use:   "predict",
-		Short: "Predict nodes that arrive after training, from a saved model and its cache",
-		Long: `Predict nodes that arrive after training, from a saved model and its cache.
+		Short: "Predict nodes that arrive after training, from a model saved with its cache",
+		Long: `Predict nodes that arrive after training, from a model that 'nodemask train --save-cache' saved with its cache.
 
 Files are those of 'nodemask predict', CSV, one each or several by a pattern. A row of the output has the
 id, the predicted class, its probability, how many train nodes ("neighbours") and new nodes ("arrivals") it was computed
 from, and the logits. What is between steps lies in the output's folder, and is removed.`,
-		Example: "  nodemask-beam predict --model m.safetensors --cache cache.safetensors --nodes 'new-nodes-*.csv' " +
+		Example: "  nodemask-beam predict --model m.safetensors --nodes 'new-nodes-*.csv' " +
 			"--edges 'new-edges-*.csv' --output out",
 	}
 	newCommand(c, func(o options, m *cached.Model, out layerwise.Output) (err error) {
-		a := layerwise.Arrivals{Cache: absolute(cache), Apart: apart}
+		a := layerwise.Arrivals{Cache: absolute(o.model), Apart: apart}
 		if a.Nodes, err = layerwise.Expand(nodes); err != nil {
 			return misusef("--nodes %w", err)
 		}
@@ -209,8 +209,7 @@ from, and the logits. What is between steps lies in the output's folder, and is 
 			return misusef("--edges %w", err)
 		}
 		return layerwise.Predict(c.Context(), m, a, out, layerwise.Options{Shards: o.shards})
-	}, "cache", "nodes", "edges")
-	c.Flags().StringVar(&cache, "cache", "", "cache that 'nodemask train --save-cache' wrote in the same run")
+	}, "nodes", "edges")
 	c.Flags().StringVar(&nodes, "nodes", "", "files of the new nodes: a name, or a pattern in quotes")
 	c.Flags().StringVar(&edges, "edges", "", "files of their edges")
 	c.Flags().BoolVar(&apart, "apart", false, "leave out edges among new nodes")

@@ -87,7 +87,7 @@ func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options
 // Arrivals are new nodes and the cache to predict them from.
 type Arrivals struct {
 	Input
-	// Cache is the model's cache file, memory-mapped by every worker.
+	// Cache is the file of the model with its cache, memory-mapped by every worker.
 	Cache string
 	// Apart omits edges among new nodes.
 	Apart bool

@@ -27,7 +27,7 @@ func arriving(t testing.TB, m *cached.Model, g *datasets.Graph, view *datasets.V
 		own = own.RowNormalized()
 	}
 	a := layerwise.Arrivals{Cache: filepath.Join(t.TempDir(), "cache.safetensors")}
-	require.NoError(t, cached.New(g, view.Train, own, all[:m.Settings.Layers-1]).Save(a.Cache, m))
+	require.NoError(t, m.SaveWith(a.Cache, cached.New(g, view.Train, own, all[:m.Settings.Layers-1])))
 
 	nodes, edges := [][]string{{"id"}}, [][]string{{"source", "target"}, {"0", "0"}}
 	for k := range g.Features.Width {

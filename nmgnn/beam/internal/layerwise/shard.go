@@ -26,7 +26,7 @@ type run struct {
 	Work, Key string
 	Shards    int
 	Saved     []byte // the model
-	Cache     string // model's cache file; "": none
+	Cache     string // the file with the model's cache; "": none
 
 	model *cached.Model
 	cache *cached.Cache
