@@ -173,9 +173,10 @@ type lab struct {
 
 func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
 	key := c.Key()
-	all, err := l.store.LoadOnly(func(of string) bool { return of == key }, record.PairOf(c))
-	// Other backends round differently.
-	return slices.DeleteFunc(all, func(r record.Record) bool { return r.Backend != l.backend.ID }), err
+	all, err := l.store.Load(record.PairOf(c))
+	return slices.DeleteFunc(all, func(r record.Record) bool {
+		return r.Cell != key || r.Backend != l.backend.ID // other backends round differently
+	}), err
 }
 
 func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error {

@@ -19,7 +19,6 @@ func TestWhatIsInterruptedEndsSoonAndAsNoSuccess(t *testing.T) {
 		"describe": {"data", "describe", large},
 		"tree":     {"tree", "--data", large, "--root", "5"},
 		"report":   {"report", "--results", "../../results", "-o", filepath.Join(folder, "report.html")},
-		"export":   {"reproduce", "export", "--readings", "--results", "../../results", "-o", filepath.Join(folder, "all.csv")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said, err := os.Create(filepath.Join(folder, name))
@@ -52,8 +51,8 @@ func TestAMissingFolderOfAnOutputIsFoundBeforeAllElse(t *testing.T) {
 func TestReportNamesTheFormatsThatAnOverviewHas(t *testing.T) {
 	command := []string{"report", "--results", "../../results", "--format", "png"}
 	refuses(t, command, map[string][]string{
-		"--format png: expected one of text, markdown, csv, html, svg, json, ro-crate": {"summary"},
-		"--format png: expected one of text, markdown, csv, html, svg\n":               {"answers"},
+		"--format png: expected one of text, markdown, csv, html, json": {"summary"},
+		"--format png: expected one of text, markdown, csv, html\n":     {"answers"},
 	})
 }
 

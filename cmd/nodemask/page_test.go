@@ -62,20 +62,6 @@ func TestRunsThatAPageSavedGoIntoAFolderOfResults(t *testing.T) {
 			saved += e.Trained.Record + "\n"
 		}
 	})
-	folder, results := t.TempDir(), filepath.Join(t.TempDir(), "results")
-	runs := put(t, folder, "nodemask-runs.jsonl", saved)
-	succeeds(t, "reproduce", "merge", folder, "--results", results)
-	out, _ := succeeds(t, "report", "list", "--results", results)
-	require.Contains(t, out, "   1  go sbm:nodes=100,classes=2/gin/inductive/30%/")
-	out, _ = succeeds(t, "reproduce", "export", "--results", results)
-	require.Regexp(t, `(?s)^data,model,setting,train_percent,.*\n"sbm:nodes=100,classes=2",gin,inductive,30,`, out)
-	_, diagnostics := succeeds(t, "reproduce", "export", "--results", results, "-o", filepath.Join(folder, "x.csv"))
-	require.Contains(t, diagnostics, "wrote 1 trials to ")
-	_, diagnostics = succeeds(t, "reproduce", "export", "--readings", "--results", results, "-o",
-		filepath.Join(folder, "y.csv"))
-	require.Contains(t, diagnostics, "wrote 1 rows to ")
-	fails(t, 2, "--output x.xls: expected a name that ends in .csv",
-		"reproduce", "export", "--results", results, "-o", "x.xls")
-	out, _ = succeeds(t, "reproduce", "again", runs)
+	out, _ := succeeds(t, "reproduce", "again", put(t, t.TempDir(), "nodemask-runs.jsonl", saved))
 	require.Contains(t, out, "the same to the last digit")
 }

@@ -24,36 +24,28 @@ func newReportCommand() *cobra.Command {
 		Long: `Show the paper's tables and figures from the recorded results, beside the published ones, with a verdict on each
 claim. Tables and figures that are named are printed, or written as a page with -o; without names the page has all of
 them, after the findings. It needs no other files. 'answers' is what node masking changes in the reading that the paper
-cites, 'summary' the verdict on each claim (each as a table, or drawn with --format svg). 'summary --format json' is for
-programs: docs/FORMATS.md describes its fields. 'summary --format ro-crate' describes the project's folder, with its
-results, as an RO-Crate. A part of the protocols (cited, departures, stated, scale, tables, balanced, graphs, depth, tuned)
-prints its numbers.`,
+cites, 'summary' the verdict on each claim; 'summary --format json' is for programs: docs/FORMATS.md describes its
+fields. A part of the protocols (cited, departures, stated, scale, tables, graphs) prints its numbers.`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
   nodemask report summary
   nodemask report summary --format json -o claims.json
-  nodemask report summary --format ro-crate -o ro-crate-metadata.json
   nodemask report answers
   nodemask report cited --data cora --model gin`,
 		Args: cobra.ArbitraryArgs,
 	}
 	flags := c.Flags()
 	addOutput(flags, &output, "", "file to write (default: report.html for html, else the terminal)")
-	flags.StringVar(&format, "format", "html",
-		"html, text, markdown or csv (answers, summary: svg too; summary: json, ro-crate)")
+	flags.StringVar(&format, "format", "html", "html, text, markdown or csv (summary: json too)")
 	addResults(flags, &folder, "results", "")
 	addPart(flags, &data, &model)
-	c.AddCommand(newListCommand(), newRecordsCommand())
 	c.RunE = func(c *cobra.Command, ids []string) error {
-		if part, err := partOf(ids); part != "" || err != nil {
+		if part, err := partOf(ids, shownParts()...); part != "" || err != nil {
 			if err != nil {
 				return err
 			}
-			r, err := openPart(c, part, resultsBeside(c, folder), data, model)
-			if err != nil {
-				return err
-			}
-			return unlessInterrupted(c.Context(), r.run)
+			r := openPart(c, part, runFlags{folder: resultsBeside(c, folder)}, data, model)
+			return unlessInterrupted(c.Context(), r.show)
 		}
 		overview := ""
 		if len(ids) == 1 && (ids[0] == report.SummaryID || ids[0] == report.AnswersID) {
@@ -74,8 +66,11 @@ prints its numbers.`,
 			return misusef("--results %s: no folder of results there: "+
 				"run it in the folder of the project, which 'nodemask lab' of the wheel unpacks, or name its results", folder)
 		}
-		formats := map[string][]plots.Format{report.SummaryID: {"svg", "json", "ro-crate"}, report.AnswersID: {"svg"}}
-		if known := append(plots.Formats(), formats[overview]...); !slices.Contains(known, plots.Format(format)) {
+		known := plots.Formats()
+		if overview == report.SummaryID {
+			known = append(known, "json")
+		}
+		if !slices.Contains(known, plots.Format(format)) {
 			return misusef("--format %s: expected one of %v", format, known)
 		}
 		page := format == string(plots.FormatHTML) && overview == ""
@@ -89,19 +84,14 @@ prints its numbers.`,
 		e := report.Open(folder)
 		var text string
 		err = unlessInterrupted(c.Context(), func() (err error) {
-			switch what := overview + " as " + format; {
-			case what == report.SummaryID+" as json":
-				text, err = textOf(func(w io.Writer) error { return report.WriteClaims(w, artifacts, e) })
-			case what == report.SummaryID+" as ro-crate":
-				text, err = textOf(func(w io.Writer) error { return report.WriteCrate(w, folder) })
-			case what == report.SummaryID+" as svg":
-				text, err = svgOf(report.ClaimsForest(artifacts, e), nil)
-			case what == report.AnswersID+" as svg":
-				text, err = svgOf(e.Gains())
+			var b strings.Builder
+			switch {
+			case format == "json":
+				err = report.WriteClaims(&b, artifacts, e)
+				text = b.String()
 			case page:
-				text, err = textOf(func(w io.Writer) error {
-					return report.WriteReport(w, artifacts, e, len(ids) > 0)
-				})
+				err = report.WriteReport(&b, artifacts, e, len(ids) > 0)
+				text = b.String()
 			default:
 				text, err = tablesOf(overview, artifacts, e, plots.Format(format))
 			}
@@ -131,20 +121,6 @@ func resultsBeside(c *cobra.Command, folder string) string {
 		}
 	}
 	return folder
-}
-
-func textOf(write func(io.Writer) error) (string, error) {
-	var b strings.Builder
-	err := write(&b)
-	return b.String(), err
-}
-
-func svgOf(drawing interface{ SVG() ([]byte, error) }, err error) (string, error) {
-	if err != nil {
-		return "", err
-	}
-	svg, err := drawing.SVG()
-	return string(svg), err
 }
 
 func artifactError(err error, ids []string, others ...string) error {

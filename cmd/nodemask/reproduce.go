@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/nmgnn/hyper"
+	"nodemask/paper/judge"
 	"nodemask/paper/measure"
 	"nodemask/paper/record"
 	"nodemask/paper/report"
@@ -34,7 +35,8 @@ reddit'). If another data set is not there (CiteSeer: 'nodemask data fetch cites
 trials run, and the exit code is 1.
 
 A part of paper/PROTOCOL-2.md is run by its name: cited, departures, stated, scale, tables, balanced; of
-paper/PROTOCOL-3.md: graphs; of paper/PROTOCOL.md: depth, tuned. 'nodemask report PART' shows its numbers.`,
+paper/PROTOCOL-3.md: graphs; of paper/PROTOCOL.md: depth, tuned. 'nodemask report PART' shows the effects in each reading,
+'nodemask report table-balanced', table-tuned and fig-depth the other parts.`,
 		Example: `  nodemask reproduce --list
   nodemask reproduce table-mad --trials 1
   nodemask reproduce --jobs 2 --shard 1/4
@@ -50,7 +52,7 @@ paper/PROTOCOL-3.md: graphs; of paper/PROTOCOL.md: depth, tuned. 'nodemask repor
 		"it: --backend go, into results/"+report.PagesFolder)
 	addPart(flags, &f.data, &f.model)
 	c.RunE = func(c *cobra.Command, ids []string) error {
-		part, err := partOf(ids)
+		part, err := partOf(ids, append(judge.Parts(), depthPart, tunedPart)...)
 		switch {
 		case err != nil:
 			return err
@@ -59,17 +61,12 @@ paper/PROTOCOL-3.md: graphs; of paper/PROTOCOL.md: depth, tuned. 'nodemask repor
 		case c.Flags().Changed("trials"):
 			return misusef("--trials: a part has the protocol's: leave it out")
 		}
-		r, err := openPart(c, part, f.folder, f.data, f.model)
-		if err != nil {
-			return err
-		}
 		if _, _, err := f.share(); err != nil {
 			return err
 		}
-		r.runFlags = &f.runFlags
-		return r.run()
+		return openPart(c, part, f.runFlags, f.data, f.model).run()
 	}
-	c.AddCommand(newStatusCommand(), newVerifyCommand(), newAgainCommand(), newMergeCommand(), newExportRecordsCommand())
+	c.AddCommand(newVerifyCommand(), newAgainCommand())
 	return c
 }
 

@@ -91,8 +91,7 @@ func (f *againFlags) againOf(c *cobra.Command, name string) error {
 			case lines.Err() != nil:
 				return old, "", fmt.Errorf("%s: line %d: %w", name, count+1, lines.Err())
 			case count == 0:
-				return old, "", misusef("%s: no record: expected a line of JSON for each, as 'nodemask report records' prints them",
-					name)
+				return old, "", misusef("%s: no record: expected a line of JSON for each, as results/ has them", name)
 			}
 			return old, "", io.EOF
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,46 +63,29 @@ func TestReportShowsWhatResultsThereAreInEveryFormat(t *testing.T) {
 		`no artifact "table-9"`:         {"report", "table-9"},
 		"--format pdf: expected one of": {"report", "--format", "pdf", "--results", folder},
 		"no folder of results there":    {"report", "--results", filepath.Join(folder, "nowhere")},
-		"nowhere: no records there":     {"report", "list", "--results", filepath.Join(folder, "nowhere")},
 		"--shard 3/2: expected i/n":     {"reproduce", "--shard", "3/2"},
 		"--shard 1/2x: expected i/n":    {"reproduce", "--shard", "1/2x"},
 		"--trials 0: expected":          {"reproduce", "--trials", "0"},
 		"--jobs 0: expected at least 1": {"reproduce", "--jobs", "0"},
-		"no records of cell":            {"report", "records", "cora/gin/inductive/11%", "--results", folder},
 	})
 }
 
-func TestResultsAreListedShownCheckedAndMerged(t *testing.T) {
+func TestResultsAreChecked(t *testing.T) {
 	folder, cell := someResults(t)
-	out, _ := succeeds(t, "report", "list", "--results", folder)
-	require.Equal(t, fmt.Sprintf("   2  go %s\n   2  go %s\n", cell.Key(), paper.Masked(cell, 0.5).Key()), out)
-	out, _ = succeeds(t, "report", "records", cell.Key(), "--results", folder)
-	require.Len(t, jsonLines(t, out), 2)
-	other := filepath.Join(t.TempDir(), "other")
-	out, _ = succeeds(t, "reproduce", "merge", folder, "--results", other)
-	require.Equal(t, "4 records added\n", out)
-	out, _ = succeeds(t, "reproduce", "verify", "--results", other)
+	verify := []string{"reproduce", "verify", "--results", folder}
+	out, _ := succeeds(t, verify...)
 	require.Equal(t, "4 records and 0 trainings in order\n", out)
-	put(t, other, "torn.jsonl", "{")
-	verify := []string{"reproduce", "verify", "--results", other}
-	fails(t, 1, "torn.jsonl: byte 0: the last line is cut short", verify...)
-	put(t, other, "broken.jsonl", "{}\n")
-	fails(t, 1, "broken.jsonl: line 1: ", verify...)
-	fails(t, 2, "nowhere: no records there", "reproduce", "verify", "--results", filepath.Join(other, "nowhere"))
-}
+	put(t, folder, "torn.jsonl", "{")
+	put(t, folder, "broken.jsonl", "{}\n")
+	diagnostics := fails(t, 1, "torn.jsonl: byte 0: the last line is cut short", verify...)
+	require.Contains(t, diagnostics, "broken.jsonl: line 1: ")
+	fails(t, 2, "nowhere: no records there", "reproduce", "verify", "--results", filepath.Join(folder, "nowhere"))
 
-func TestContradictoryResultsAreNotMerged(t *testing.T) {
-	folder, cell := someResults(t)
 	other := filepath.Join(t.TempDir(), "other")
 	addTrial(t, other, cell, 1, 99)
-	code, out, errs := nodemask(t, "reproduce", "merge", other, "--results", folder)
-	require.Equal(t, 1, code)
-	require.Equal(t, "0 records added\n", out)
-	require.Contains(t, errs, "contradicts what is there, of the same trial ("+cell.Key()+", seed 1, go): macro F1: "+
-		"78.5, now 99")
 	path := filepath.Join(folder, "cora-gin.jsonl")
 	put(t, folder, "cora-gin.jsonl", fileText(t, path)+fileText(t, filepath.Join(other, "cora-gin.jsonl")))
-	fails(t, 1, "contradicts "+path+", line 1", "reproduce", "verify", "--results", folder)
+	fails(t, 1, "contradicts "+path+", line 1", verify...)
 
 	folder = filepath.Join(t.TempDir(), "results")
 	readings := filepath.Join(folder, report.FirstFolder)
@@ -115,8 +97,7 @@ func TestContradictoryResultsAreNotMerged(t *testing.T) {
 	require.NoError(t, os.Rename(readings, filepath.Join(folder, report.SecondFolder)))
 	fails(t, 1, "line 1: a training under protocol \""+judge.FirstProtocol()+"\": expected "+judge.SecondProtocol(),
 		"reproduce", "verify", "--results", folder)
-	for _, what := range [][]string{{"reproduce", "status", "cited"}, {"report", "cited"}, {"reproduce", "cited", "--backend",
-		"go"}} {
+	for _, what := range [][]string{{"report", "cited"}, {"reproduce", "cited", "--backend", "go"}} {
 		fails(t, 1, "line 1: a training under protocol", append(what, "--results", folder)...)
 	}
 }
@@ -233,8 +214,8 @@ func TestARecordOfABackendThatIsAFileIsRefused(t *testing.T) {
 	c := record.NewCell("cora", "gin", datasets.Transductive, 10)
 	line := lineOf(t, record.Record{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Parameters: c.Parameters, Seed: 1, SplitSeed: 1, SplitHash: "5eed", Backend: "xla:/x/pjrt_c_api_cpu_plugin.so"})
-	diagnostics := fails(t, 2, "record.jsonl: line 1: a record of backend ",
+	diagnostics := fails(t, 2, "record.jsonl: line 1: a record with backend ",
 		"reproduce", "again", put(t, t.TempDir(), "record.jsonl", line))
-	require.Contains(t, diagnostics, "expected one of xla:cuda, xla:cpu, go")
+	require.Contains(t, diagnostics, `expected one of ["xla:cuda" "xla:cpu" "go"]`)
 	require.Equal(t, 1, strings.Count(diagnostics, "\n"), diagnostics)
 }

@@ -100,8 +100,8 @@ func TestOneSignNeedsAllNine(t *testing.T) {
 
 // TestCasesAreThoseOfTheRecords recomputes effects, and quantities if the graph's file exists.
 func TestCasesAreThoseOfTheRecords(t *testing.T) {
-	second := record.OpenUnder("../../results/protocol-2", SecondProtocol()).Results(nil, nil)
-	third := record.OpenUnder("../../results/protocol-3", ThirdProtocol()).Results(nil, nil)
+	second := record.OpenUnder("../../results/protocol-2", SecondProtocol()).Results(nil)
+	third := record.OpenUnder("../../results/protocol-3", ThirdProtocol()).Results(nil)
 	known := map[string]Case{}
 	key := func(c Case) string { return fmt.Sprint(c.Data, c.Setting, c.TrainPercent) }
 	for _, c := range Cases() {

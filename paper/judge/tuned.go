@@ -13,7 +13,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/paper/record"
-	"nodemask/stats"
 )
 
 const (
@@ -332,21 +331,4 @@ func (t Tuned) Differences(arm, against string) []float64 {
 // In reports whether the cell has one of the models and the setting ("": any).
 func (q TunedQuestion) In(setting datasets.Setting, models []TunedModel) bool {
 	return slices.Contains(models, q.Model) && (setting == "" || setting == q.Setting)
-}
-
-// Pooled returns the mean difference between two arms, over models in a setting ("": both), in points of macro F1,
-// with its interval over fresh splits, and the number of complete cells.
-func Pooled(all []Tuned, setting datasets.Setting, models []TunedModel, arm, against string) (effect stats.TTest,
-	cells int, err error) {
-	var differences [][]float64
-	for _, t := range all {
-		if d := t.Differences(arm, against); d != nil && t.In(setting, models) {
-			differences = append(differences, d)
-		}
-	}
-	if len(differences) == 0 {
-		return effect, 0, nil
-	}
-	effect, err = stats.Pooled(differences)
-	return effect, len(differences), err
 }

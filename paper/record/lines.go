@@ -14,17 +14,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"nodemask/nmgnn/hyper"
 )
 
-// errNoFile reports a folder, pipe or device in place of a file.
-var errNoFile = errors.New("expected a file")
+var (
+	errNoFile = errors.New("expected a file") // a folder, pipe or device in its place
+	errTorn   = errors.New("the last line is cut short")
+)
 
 // read calls do for each whole line after byte from, and returns the end of the last.
-func (s *Store) read(
-	path string, from int64, reader *reader, do func(number int, t Record) error,
-) (end int64, err error) {
+func (s *Store) read(path string, from int64, do func(number int, t Record)) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, err
@@ -49,21 +47,22 @@ func (s *Store) read(
 	for number := 1; ; number++ {
 		line, err := lines.ReadSlice('\n')
 		unended := err == io.EOF
+		if unended && len(line) == 0 {
+			return end, nil
+		}
 		if unended && !isWhole(line) {
-			return end, nil // unfinished, or cut short
+			return end, fmt.Errorf("%s: byte %d: %w, after %d bytes: expected a record and a line break. Whatever adds a trial "+
+				"to this file removes the line, and 'nodemask reproduce' runs its trial again", path, end, errTorn, len(line))
 		}
 		var t Record
 		if err == nil || unended {
-			t, err = reader.parse(line)
+			t, err = parse(line, s.protocol)
 		}
 		if p := pairOf(t); err == nil && p != held {
-			if held = p; !s.anyFile && filepath.Base(path) != filepath.Base(s.path(p)) {
+			if held = p; filepath.Base(path) != filepath.Base(s.path(p)) {
 				err = fmt.Errorf("a trial of %s on %s: expected it in %s; move the line there", p.Model, p.Data,
 					filepath.Base(s.path(p)))
 			}
-		}
-		if err == nil {
-			err = do(number, t)
 		}
 		if err != nil {
 			where := fmt.Sprintf("line %d", number)
@@ -73,6 +72,7 @@ func (s *Store) read(
 			return end, fmt.Errorf("%s: %s: %w: remove the line, and the command that trained it ('nodemask reproduce' or "+
 				"'advise') runs the trial again", path, where, err)
 		}
+		do(number, t)
 		if unended {
 			return end, nil // read again once the next append ends it
 		}
@@ -83,107 +83,41 @@ func (s *Store) read(
 // isNoFile is true for a link to a missing file, too.
 func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) }
 
-// each calls do for every trial of pairs (all if no pairs are given) in order, except for cells that only rejects.
-func (s *Store) each(
-	only func(key string) bool, do func(path string, number int, t Record) error, pairs ...Pair,
-) error {
-	files, err := s.files(pairs...)
-	if err != nil {
-		return err
+// Parse returns a stored record, checking checksum, key and values.
+func Parse(line []byte) (Record, error) { return parse(line, "") }
+
+// parse rejects unknown fields, and records of another protocol ("": accepts any).
+func parse(line []byte, protocol string) (r Record, err error) {
+	kind := "a record"
+	if bytes.Contains(line, []byte(`"readings":{`)) {
+		kind = "a training"
 	}
-	reader := newReader(s.protocol)
-	reader.only = only
-	for _, path := range files {
-		_, err := s.read(path, 0, reader, func(number int, t Record) error {
-			if skipped(t) {
-				return nil
-			}
-			return do(path, number, t)
-		})
-		if err != nil && !isNoFile(err) {
-			return err
-		}
-	}
-	return nil
-}
-
-// reader parses lines, decoding each training's head once.
-type reader struct {
-	protocol string                // "": any
-	only     func(key string) bool // nil: all
-	heads    map[string]head
-}
-
-// head is a training's line before the seed. It identifies the cell.
-type head struct {
-	record Record
-	cell   Cell
-}
-
-func newReader(protocol string) *reader { return &reader{protocol: protocol, heads: map[string]head{}} }
-
-// skipped reports whether reader.only rejected r, which then has only data and model.
-func skipped(r Record) bool { return r.Cell == "" }
-
-func (r *reader) parse(line []byte) (one Record, err error) {
 	body, end, err := unsealed(line)
 	if err != nil {
-		return one, fmt.Errorf("%s %w", kind(line), err)
+		return r, fmt.Errorf("%s %w", kind, err)
 	}
-	one, c, err := r.decode(append(body[:len(body):len(body)], end...))
-	if err != nil || skipped(one) {
-		return one, err
-	}
-	if r.protocol != "" && one.Protocol != r.protocol {
-		return one, fmt.Errorf("%s under protocol %.20q: expected %s; keep those of other rules in a folder of their own",
-			kind(line), one.Protocol, r.protocol)
-	}
-	return one, check(one, c)
-}
-
-// decode rejects unknown fields.
-func (r *reader) decode(line []byte) (one Record, c Cell, err error) {
-	if !hasReadings(line) {
-		if one, err = decodeAs[Record](line, "a record"); err == nil {
-			c, err = recordedCell(one)
+	line = append(body[:len(body):len(body)], end...)
+	if kind == "a record" {
+		if r, err = decodeAs[Record](line, kind); err == nil && r.Cell != r.CellOf().Key() {
+			err = fmt.Errorf("a record of cell %q with the parameters of %q", r.Cell, r.CellOf().Key())
 		}
-		if r.only != nil && err == nil && !r.only(one.Cell) {
-			return skip(one), c, nil
+	} else {
+		var t training
+		if t, err = decodeAs[training](line, kind); err == nil {
+			r, err = t.record()
 		}
-		return one, c, err
 	}
-	at := bytes.Index(line, []byte(seedField))
-	if at < 0 {
-		return one, c, errors.New("a training without a seed")
+	if err != nil {
+		return r, err
 	}
-	h, known := r.heads[string(line[:at])]
-	if !known {
-		t, err := decodeAs[training](append(line[:at:at], '}'), "a training")
-		if err != nil {
-			return one, c, err
-		}
-		if h.cell, err = t.cell(); err != nil {
-			return one, c, err
-		}
-		h.record = h.cell.Read(0, "", nil)
-		r.heads[string(line[:at])] = h
+	if protocol != "" && r.Protocol != protocol {
+		return r, fmt.Errorf("%s under protocol %.20q: expected %s; keep those of other rules in a folder of their own", kind,
+			r.Protocol, protocol)
 	}
-	if r.only != nil && !r.only(h.record.Cell) {
-		return skip(h.record), h.cell, nil
+	if err := check(r); err != nil {
+		return r, fmt.Errorf("%s with %w", kind, err)
 	}
-	t, err := decodeAs[training](append([]byte{'{'}, line[at+1:]...), "a training")
-	return t.record(h.record), h.cell, err
-}
-
-func skip(r Record) Record { return Record{Data: r.Data, Parameters: hyper.Parameters{Model: r.Model}} }
-
-func hasReadings(line []byte) bool { return bytes.Contains(line, []byte(`"readings":{`)) }
-
-func kind(line []byte) string {
-	if hasReadings(line) {
-		return "a training"
-	}
-	return "a record"
+	return r, nil
 }
 
 func decodeAs[T any](line []byte, name string) (value T, err error) {
@@ -197,9 +131,6 @@ func decodeAs[T any](line []byte, name string) (value T, err error) {
 	}
 	return value, nil
 }
-
-// seedField ends the head of a training; quoted text cannot contain it.
-const seedField = `,"seed":`
 
 // A line's last field is the CRC-32C of the text before it. Older lines lack it.
 const (
@@ -247,34 +178,32 @@ func (s *Store) Verify() (trials int, err error) {
 		trialID
 		digits string
 	}
-	first, seen := map[measured]place{}, map[trialID]bool{}
-	var wrong []error
-	err = s.each(nil, func(path string, number int, t Record) error {
-		id := measured{idOf(t), t.Digits}
-		seen[id.trialID] = true
-		old, ok := first[id]
-		if !ok {
-			first[id] = place{path, number, t}
-		} else if found := old.record.Differences(t); len(found) > 0 {
-			earlier := fmt.Sprintf("%s, line %d", old.path, old.line)
-			wrong = append(wrong, fmt.Errorf("%s: line %d: %w: "+
-				"remove what is wrong of both, or both, and the trial is run again",
-				path, number, contradiction(idOf(t), earlier, found)))
-		}
-		return nil
-	})
-	return len(seen), errors.Join(named(wrong), err, s.checkEnds())
-}
-
-func contradiction(id trialID, earlier string, differences []string) error {
-	return fmt.Errorf("contradicts %s, of the same trial (%s, seed %d, %s): %s",
-		earlier, id.Cell, id.Seed, id.Backend, strings.Join(differences, "; "))
-}
-
-func named(errs []error) error {
-	const most = 10
-	if more := len(errs) - most; more > 0 {
-		errs = append(errs[:most:most], fmt.Errorf("and %d more", more))
+	paths, err := s.files()
+	if err != nil {
+		return 0, err
 	}
-	return errors.Join(errs...)
+	first, seen := map[measured]place{}, map[trialID]bool{}
+	var wrong, unread []error
+	for _, path := range paths {
+		_, err := s.read(path, 0, func(number int, t Record) {
+			id := measured{idOf(t), t.Digits}
+			seen[id.trialID] = true
+			old, ok := first[id]
+			if !ok {
+				first[id] = place{path, number, t}
+			} else if found := old.record.Differences(t); len(found) > 0 {
+				wrong = append(wrong, fmt.Errorf("%s: line %d: contradicts %s, line %d, of the same trial (%s, seed %d, %s): %s: "+
+					"remove what is wrong of both, or both, and the trial is run again", path, number, old.path, old.line, t.Cell,
+					t.Seed, t.Backend, strings.Join(found, "; ")))
+			}
+		})
+		if !isNoFile(err) {
+			unread = append(unread, err)
+		}
+	}
+	const most = 10
+	if more := len(wrong) - most; more > 0 {
+		wrong = append(wrong[:most:most], fmt.Errorf("and %d more", more))
+	}
+	return len(seen), errors.Join(append(wrong, unread...)...)
 }

@@ -55,22 +55,6 @@ func TestContradictoryTrainingsOfATrialAreNamed(t *testing.T) {
 	}
 }
 
-func TestMergingLeavesContradictionsOutAndNamesThem(t *testing.T) {
-	c := NewCell("cora", "gin", datasets.Inductive, 10)
-	more := c
-	more.Cached = true
-	here, there := Open(t.TempDir()), Open(t.TempDir())
-	require.NoError(t, here.Add(testRecord(c, 1, 80)))
-	appended(t, filepath.Join(there.folder, "any.jsonl"), testRecord(more, 1, 81), testRecord(c, 2, 80),
-		testRecord(c, 3, 80), testRecord(c, 3, 79))
-	added, err := here.Merge(there.folder)
-	require.Equal(t, 2, added, "seeds 2 and 3")
-	require.ErrorContains(t, err, there.folder+": a record contradicts what is there, of the same trial "+
-		"(cora/gin/inductive/10%, seed 1, go): macro F1: 80, now 81")
-	require.ErrorContains(t, err, "seed 3, go): macro F1: 80, now 79")
-	require.Equal(t, testRecords(c, 80, 80, 80), recordsOf(t, here))
-}
-
 func TestTrainingsOfAnotherProtocolAreNotCounted(t *testing.T) {
 	folder, c := t.TempDir(), NewCell("cora", "gin", datasets.Inductive, 10)
 	require.NoError(t, Open(folder).Add(someTraining(c, 1)))

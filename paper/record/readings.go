@@ -1,10 +1,6 @@
 package record
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 )
@@ -57,18 +53,6 @@ func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 	c = c.Trained()
 	return Record{Cell: c.Key(), Data: c.Data, Source: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
-}
-
-// Records returns the readings as records of cells, by name.
-func (r Record) Records() (all []Record) {
-	c := r.CellOf()
-	for _, name := range slices.Sorted(maps.Keys(r.Readings)) {
-		on, way, _ := strings.Cut(name, "/")
-		c.Parameters.StopOn, c.Arrivals = hyper.StopOn(on), datasets.Arrivals(way)
-		one, _ := r.As(c)
-		all = append(all, one)
-	}
-	return all
 }
 
 // As returns the reading for c as a record, if it exists: with macro F1, also from the cache with new nodes together,

@@ -14,11 +14,11 @@ import (
 // Results holds each cell's records, from the backend with the most trials.
 type Results struct {
 	mutex  sync.Mutex
-	load   func(data, model string) ([]Record, error) // nil: all are loaded
-	other  func(Cell) []Record                        // for cells without records; may be nil
-	failed func(error)                                // may be nil
+	load   func(...Pair) ([]Record, error) // nil: all are loaded
+	other  func(Cell) []Record             // for cells without records; may be nil
+	failed func(error)                     // may be nil
 	err    error
-	loaded map[[2]string]bool
+	loaded map[Pair]bool
 	trials map[cellID][]Record
 	keys   map[Cell]string    // a cache
 	drawn  map[drawing]string // splits of records with readings
@@ -44,9 +44,9 @@ func NewResults(records []Record) *Results {
 
 // LazyResults loads by data and model on demand, and calls other once for each cell without records. failed receives
 // all errors. Both may be nil.
-func LazyResults(load func(data, model string) ([]Record, error), other func(Cell) []Record,
+func LazyResults(load func(...Pair) ([]Record, error), other func(Cell) []Record,
 	failed func(error)) *Results {
-	return &Results{load: load, other: other, failed: failed, loaded: map[[2]string]bool{},
+	return &Results{load: load, other: other, failed: failed, loaded: map[Pair]bool{},
 		trials: map[cellID][]Record{},
 		keys:   map[Cell]string{}, drawn: map[drawing]string{}}
 }
@@ -117,9 +117,9 @@ func (r *Results) Trials(c Cell) []Record {
 		r.keys[c] = key
 	}
 	cell := cellID{key, c.Readings}
-	if p := [2]string{c.Data, c.Parameters.Model}; r.load != nil && !r.loaded[p] {
+	if p := PairOf(c); r.load != nil && !r.loaded[p] {
 		r.loaded[p] = true
-		records, err := r.load(c.Data, c.Parameters.Model)
+		records, err := r.load(p)
 		if err == nil {
 			err = r.add(records)
 		}
@@ -152,23 +152,6 @@ func (r *Results) ReadOff(c Cell) (all []Record) {
 		}
 	}
 	return all
-}
-
-// Count returns the cells' ([Cell.Trained]) trials of these seeds, and how many cells have all.
-func (r *Results) Count(cells []Cell, seeds []uint64) (trials, complete int, err error) {
-	for _, c := range cells {
-		n := 0
-		for _, t := range r.Trials(c) {
-			if slices.Contains(seeds, t.Seed) {
-				n++
-			}
-		}
-		trials += n
-		if n == len(seeds) {
-			complete++
-		}
-	}
-	return trials, complete, r.Err()
 }
 
 // Values returns a metric of the cell's trials that have it, by seed.

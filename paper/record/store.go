@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -18,9 +17,7 @@ import (
 // one loses only its unfinished trial.
 type Store struct {
 	folder, protocol string
-	anyFile          bool // a file may hold trials of any data set and model
 	mutex            sync.Mutex
-	reader           *reader
 	seen             map[string]*seen
 	drawn            map[drawing]Record
 }
@@ -36,7 +33,7 @@ func Open(folder string) *Store { return OpenUnder(folder, "") }
 
 // OpenUnder returns a store that fails to read records of another protocol; "": accepts any.
 func OpenUnder(folder, protocol string) *Store {
-	return &Store{folder: folder, protocol: protocol, reader: newReader(protocol), seen: map[string]*seen{},
+	return &Store{folder: folder, protocol: protocol, seen: map[string]*seen{},
 		drawn: map[drawing]Record{}}
 }
 
@@ -120,7 +117,7 @@ func (s *Store) has(c Cell, seed uint64, backend string) (bool, error) {
 		s.seen[path] = file
 	}
 	var err error
-	file.end, err = s.read(path, file.end, s.reader, func(_ int, t Record) error {
+	file.end, err = s.read(path, file.end, func(_ int, t Record) {
 		if old, ok := file.measured[idOf(t)]; !ok || !old.Measures(t.CellOf()) {
 			file.measured[idOf(t)] = t.CellOf()
 		}
@@ -129,9 +126,8 @@ func (s *Store) has(c Cell, seed uint64, backend string) (bool, error) {
 				s.drawn[split] = t
 			}
 		}
-		return nil
 	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errTorn) {
 		return false, err
 	}
 	measured, ok := file.measured[trialID{c.Key(), seed, backend, c.Readings}]
@@ -158,59 +154,36 @@ func (s *Store) files(pairs ...Pair) (paths []string, err error) {
 	return paths, err
 }
 
-// Load returns the records of pairs (without pairs, all) in the order of files and lines. A repeated trial, as after a
-// merge, only counts if it has more measurements; [Store.Verify] checks that repeats agree.
-func (s *Store) Load(pairs ...Pair) ([]Record, error) { return s.LoadOnly(nil, pairs...) }
-
-// LoadOnly is [Store.Load] without cells whose key only rejects; it checks just checksum and head of these.
-func (s *Store) LoadOnly(only func(key string) bool, pairs ...Pair) (records []Record, err error) {
-	at := map[trialID]int{}
-	err = s.each(only, func(_ string, _ int, t Record) error {
-		id := idOf(t)
-		i, ok := at[id]
-		switch {
-		case !ok:
-			at[id] = len(records)
-			records = append(records, t)
-		case !records[i].CellOf().Measures(t.CellOf()):
-			records[i] = t
-		}
-		return nil
-	}, pairs...)
-	return records, err
-}
-
-// Trials returns a cell's records by seed. If there are none, the error lists other cells, and the command that trains
-// c.
-func (s *Store) Trials(c Cell) ([]Record, error) {
-	all, err := s.Load(PairOf(c))
+// Load returns the records of pairs (without pairs, all) in the order of files and lines. A repeated trial
+// only counts if it has more measurements; [Store.Verify] checks that repeats agree.
+func (s *Store) Load(pairs ...Pair) (records []Record, err error) {
+	paths, err := s.files(pairs...)
 	if err != nil {
 		return nil, err
 	}
-	results := NewResults(all)
-	if trials := results.Trials(c); len(trials) > 0 || results.Err() != nil {
-		return trials, results.Err()
-	}
-	var others []string
-	for _, r := range all {
-		if pairOf(r) == PairOf(c) && !slices.Contains(others, r.Cell) {
-			others = append(others, r.Cell)
+	at := map[trialID]int{}
+	for _, path := range paths {
+		_, err := s.read(path, 0, func(_ int, t Record) {
+			id := idOf(t)
+			i, ok := at[id]
+			switch {
+			case !ok:
+				at[id] = len(records)
+				records = append(records, t)
+			case !records[i].CellOf().Measures(t.CellOf()):
+				records[i] = t
+			}
+		})
+		if err != nil && !isNoFile(err) && !errors.Is(err, errTorn) {
+			return records, err
 		}
 	}
-	there := "there is none of that data set and model"
-	if n := len(others); n > 0 {
-		there = fmt.Sprintf("there are trials of %d other cells of that data set and model, such as %s", n,
-			strings.Join(others[:min(n, 3)], ", "))
-	}
-	return nil, fmt.Errorf("%s has no trial of %s; %s; measure.Missing records such trials; %s shows them", s.folder,
-		c.Key(), there, c.Command(10))
+	return records, nil
 }
 
-// Results returns the store's records, read by pair on demand, without cells whose key only rejects. failed (may be
-// nil) receives errors.
-func (s *Store) Results(only func(key string) bool, failed func(error)) *Results {
-	load := func(data, model string) ([]Record, error) { return s.LoadOnly(only, Pair{data, model}) }
-	return LazyResults(load, nil, failed)
+// Results returns the store's records, read by pair on demand. failed (may be nil) receives errors.
+func (s *Store) Results(failed func(error)) *Results {
+	return LazyResults(s.Load, nil, failed)
 }
 
 // trialID determines a trial's result.
@@ -226,9 +199,6 @@ func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readin
 // Backends returns the valid backends of records. Paths are invalid: records come from elsewhere, and a rerun opens
 // their backend.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
-
-// Parse returns a stored record, checking checksum, key and values.
-func Parse(line []byte) (Record, error) { return newReader("").parse(line) }
 
 // Merged returns each cell once, with all its measurements.
 func Merged(cells []Cell) []Cell {

@@ -228,7 +228,6 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 		v.Grade = judge.CannotTell
 	}
 	v.Figures = strings.Join(slices.Concat([]string{v.Figures}, said, out), "; ")
-	v.setCommand("depth")
 	return v
 }
 

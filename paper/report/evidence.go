@@ -21,7 +21,6 @@ type Evidence struct {
 	all      *record.Results                               // first protocol
 	cited    *record.Results                               // second protocol
 	third    *record.Results                               // third protocol
-	tables   []*record.Results                             // second protocol, then first
 	answers  [][]judge.Answer                              // nil: not computed yet
 	verdicts map[string]Verdict                            // by claim ID
 	err      error
@@ -40,16 +39,13 @@ const (
 // Open returns the evidence of a folder of results.
 func Open(folder string) *Evidence {
 	e := &Evidence{load: record.Open(folder).Load}
-	part := func(name, protocol string, only func(key string) bool) *record.Results {
-		return record.OpenUnder(filepath.Join(folder, name), protocol).Results(only, e.fail)
+	part := func(name, protocol string) *record.Results {
+		return record.OpenUnder(filepath.Join(folder, name), protocol).Results(e.fail)
 	}
-	e.all = part(FirstFolder, judge.FirstProtocol(), nil)
-	e.cited = part(SecondFolder, judge.SecondProtocol(), nil)
-	e.third = part(ThirdFolder, judge.ThirdProtocol(), nil)
+	e.all = part(FirstFolder, judge.FirstProtocol())
+	e.cited = part(SecondFolder, judge.SecondProtocol())
+	e.third = part(ThirdFolder, judge.ThirdProtocol())
 	e.prepare()
-	shown := func(key string) bool { return readOff().trained[key] }
-	e.tables = []*record.Results{part(SecondFolder, judge.SecondProtocol(), shown),
-		part(FirstFolder, judge.FirstProtocol(), shown)}
 	return e
 }
 
@@ -63,25 +59,20 @@ func OpenRecords(folder string) (*record.Results, error) {
 func (e *Evidence) prepare() {
 	e.verdicts = map[string]Verdict{}
 	e.comparisons, e.cells = map[string]tunedComparison{}, map[string][]record.Cell{}
-	e.tables = []*record.Results{e.cited, e.all}
-	e.Records = record.LazyResults(
-		func(data, model string) ([]record.Record, error) {
-			return e.load(record.Pair{Data: data, Model: model})
-		},
-		func(c record.Cell) []record.Record {
-			records, _ := e.readOff(c)
-			return records
-		}, e.fail)
+	e.Records = record.LazyResults(e.load, func(c record.Cell) []record.Record {
+		records, _ := e.readOff(c)
+		return records
+	}, e.fail)
 }
 
 // readOff returns a table cell's trials read off trainings, and their folder.
 func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder string) {
-	if !readOff().cells[c.Key()] {
+	if !readOff()[c.Key()] {
 		return nil, ""
 	}
-	folder, results, first, splits := SecondFolder, e.tables[0], uint64(judge.FirstSplit), uint64(judge.Splits)
+	folder, results, first, splits := SecondFolder, e.cited, uint64(judge.FirstSplit), uint64(judge.Splits)
 	if judge.IsDepthCell(c) {
-		folder, results, first, splits = FirstFolder, e.tables[1], judge.FirstDepthSplit, judge.DepthSplits
+		folder, results, first, splits = FirstFolder, e.all, judge.FirstDepthSplit, judge.DepthSplits
 	}
 	records = slices.DeleteFunc(results.ReadOff(c), func(r record.Record) bool { // tuned comparisons use other splits
 		return r.Seed < first || r.Seed >= first+splits
@@ -131,12 +122,12 @@ func ReadOff(c record.Cell) bool {
 
 var tableCells = sync.OnceValue(func() []record.Cell { return CellsOf(Artifacts()) })
 
-// readOff holds the keys of the cells that are read off trainings, and of these trainings.
-var readOff = sync.OnceValue(func() (keys struct{ cells, trained map[string]bool }) {
-	keys.cells, keys.trained = map[string]bool{}, map[string]bool{}
+// readOff holds the keys of the cells that are read off trainings.
+var readOff = sync.OnceValue(func() map[string]bool {
+	keys := map[string]bool{}
 	for _, c := range Shown() {
 		if ReadOff(c) {
-			keys.cells[c.Key()], keys.trained[c.Trained().Key()] = true, true
+			keys[c.Key()] = true
 		}
 	}
 	return keys

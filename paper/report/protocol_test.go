@@ -49,7 +49,7 @@ func TestTheDepthFigureHasTheBestUnmaskedBody(t *testing.T) {
 		"two, norm inside and after: mlp=2 norm=both")
 	readouts := judge.Options("last layer", "all layers: readout=all")
 	store := record.Open(filepath.Join(results, FirstFolder))
-	readings := store.Results(nil, func(err error) { require.NoError(t, err) })
+	readings := store.Results(func(err error) { require.NoError(t, err) })
 	scores := map[[2]int]float64{} // mean validation F1 at 16 layers on three splits, by body and readout
 	best := [2]int{}
 	for body, option := range bodies {

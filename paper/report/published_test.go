@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -66,44 +65,6 @@ func TestPublishedNumbersAreThoseThatThePaperPrints(t *testing.T) {
 		}
 	}
 	require.Equal(t, printed(t), rows)
-}
-
-func TestTheRowsToCompareWithAreThoseOfThePapersSource(t *testing.T) {
-	folder := os.Getenv("NODEMASK_TEST_PAPER")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "shared", "paper")
-	}
-	text, err := os.ReadFile(filepath.Join(folder, "node-masking.tex"))
-	if err != nil {
-		t.Skipf("skipped: the paper's LaTeX source is not there to check testdata/published.csv against (NODEMASK_TEST_PAPER names its folder): %v", err)
-	}
-	// A row is "10 & 52.91 & \textbf{56.38} & …\\"; table 1 has the setting in one row of each part.
-	tables := regexp.MustCompile(`(?s)\\begin\{tabular\}\{.*?\}(.*?)\\end\{tabular\}`).FindAllStringSubmatch(string(text),
-		-1)
-	names := []string{"1", "2", "3a", "3b", "3c", "4a", "4b"}
-	require.Len(t, tables, len(names))
-	style := regexp.MustCompile(`\\text(?:bf|it)\{(.*?)\}`)
-	settingOf := regexp.MustCompile(`\\textit\{(\w+)\}`)
-	var rows []string
-	for i, table := range tables {
-		for _, part := range strings.Split(table[1], `\midrule`)[1:] {
-			for _, row := range strings.Split(part, `\\`) {
-				fields := strings.Split(style.ReplaceAllString(row, "$1"), "&")
-				if len(fields) == 1 {
-					continue
-				}
-				for j := range fields {
-					fields[j] = strings.TrimSpace(fields[j])
-				}
-				if i == 0 {
-					fields = fields[1:]
-					fields[0] = strings.ToLower(settingOf.FindStringSubmatch(part)[1]) + " " + fields[0]
-				}
-				rows = append(rows, names[i]+","+strings.Join(fields, ","))
-			}
-		}
-	}
-	require.Equal(t, rows, printed(t))
 }
 
 func ExamplePublished() {

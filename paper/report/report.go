@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"nodemask/paper/judge"
-	"nodemask/paper/record"
 	"nodemask/plots"
 )
 
@@ -53,9 +52,6 @@ var reportTemplate string
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, alone bool) error {
 	// scripts/reports fills the comment, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")
-	if !alone {
-		e.tables = []*record.Results{e.cited, e.all} // reads no file twice
-	}
 	contents := map[string]any{"Alone": alone, "Site": site}
 	var sections []section
 	for _, a := range artifacts {

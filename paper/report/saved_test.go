@@ -71,16 +71,6 @@ func TestATableReadsTheFilesOfItsOwnModelAndDataAlone(t *testing.T) {
 	}
 }
 
-func TestEachTableAloneIsTheOneOfTheReport(t *testing.T) {
-	for _, a := range Artifacts() {
-		want, err := shown(committed(t), a.ID)
-		require.NoError(t, err)
-		got, err := shown(Open(results), a.ID)
-		require.NoError(t, err)
-		require.Equal(t, want, got, a.ID)
-	}
-}
-
 func TestAnswersReadTheSecondProtocolAlone(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(results, SecondFolder, "*.jsonl"))
 	require.NoError(t, err)
@@ -121,23 +111,4 @@ func TestAPageOfNamedTablesSaysNothingOfOthers(t *testing.T) {
 	require.Equal(t, 1, strings.Count(page.String(), "<section "))
 	require.Contains(t, page.String(), `<section id="table-scale-cora">`)
 	require.Contains(t, page.String(), found.Claims[0].Text)
-}
-
-func BenchmarkSavedTable(b *testing.B) {
-	for _, id := range []string{"table-gin-cora", "fig-depth", "table-mad", tunedID} {
-		b.Run(id, func(b *testing.B) {
-			for b.Loop() {
-				_, err := shown(Open(results), id)
-				require.NoError(b, err)
-			}
-		})
-	}
-}
-
-func BenchmarkSavedReport(b *testing.B) {
-	artifacts, err := Reported()
-	require.NoError(b, err)
-	for b.Loop() {
-		require.NoError(b, WriteReport(io.Discard, artifacts, Open(results), false))
-	}
 }

@@ -23,15 +23,15 @@ const (
 
 type tunedComparison struct {
 	judge.Design
-	cells        []judge.Tuned
-	part, folder string
+	cells  []judge.Tuned
+	folder string
 }
 
 func comparisonOf(id string) tunedComparison {
 	if id == balancedID {
-		return tunedComparison{Design: judge.BalancedDesign(), part: string(judge.Balanced), folder: SecondFolder}
+		return tunedComparison{Design: judge.BalancedDesign(), folder: SecondFolder}
 	}
-	return tunedComparison{Design: judge.DrawnDesign(), part: "tuned", folder: FirstFolder}
+	return tunedComparison{Design: judge.DrawnDesign(), folder: FirstFolder}
 }
 
 func (e *Evidence) tuned(id string) tunedComparison {
@@ -228,11 +228,10 @@ func (e *Evidence) judgeTuned(table, against string, setting datasets.Setting,
 			return all
 		}})
 	}
-	v := notRun("no cell of the tuned comparison has all arms")
-	if len(all) > 0 {
-		v = judgePairs(e.Records, points, all)
-		v.files = files
+	if len(all) == 0 {
+		return notRun("no cell of the tuned comparison has all arms")
 	}
-	v.setCommand(c.part)
+	v := judgePairs(e.Records, points, all)
+	v.files = files
 	return v
 }

@@ -238,16 +238,3 @@ func TestAdviceFollowsTunedIntervals(t *testing.T) {
 		assert.Equal(t, want, adviceOf(t, e)["GCN, known nodes"]["advice"], "%v", gain)
 	}
 }
-
-func TestTheTunedComparisonIsPooledAsClaimsAre(t *testing.T) {
-	e := committed(t)
-	c := e.tuned(tunedID)
-	for _, other := range tunedOthers() {
-		v := claim(t, tunedID+"/"+other.id).Judge(e)
-		effect, cells, err := judge.Pooled(c.cells, "", c.Models, judge.ArmMaskedTuned, other.arm)
-		require.NoError(t, err)
-		require.Equal(t, v.Of, cells)
-		require.InDelta(t, v.Effect.MeanDifference, effect.MeanDifference, 1e-9)
-		require.InDelta(t, v.Effect.Low, effect.Low, 1e-9)
-	}
-}

@@ -76,13 +76,6 @@ func (v Verdict) GradeText() string {
 	return string(v.Grade)
 }
 
-func (v *Verdict) setCommand(part string) {
-	v.command = "nodemask report " + part
-	if v.Grade == judge.NotRun {
-		v.command = "nodemask reproduce " + part
-	}
-}
-
 func notRun(format string, a ...any) Verdict {
 	return Verdict{Grade: judge.NotRun, Figures: fmt.Sprintf(format, a...)}
 }
@@ -265,12 +258,13 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 		return notRun("%v", err)
 	}
 	v := Verdict{Grade: judge.NotRun, Unit: points, Published: published}
-	command := fmt.Sprintf("cited --data %s --model %s", data, model)
-	if a.Effect == nil || a.Splits < judge.Splits {
+	command := fmt.Sprintf(" cited --data %s --model %s", data, model)
+	if !a.Complete() {
 		v.Figures = fmt.Sprintf("%d of %d splits", a.Splits, judge.Splits)
-		v.setCommand(command)
+		v.command = "nodemask reproduce" + command
 		return v
 	}
+	v.command = "nodemask report" + command
 	v.files = []string{trialsFile(SecondFolder, data, model)}
 	p, err := e.corrected(a, choice, contrast)
 	if err != nil {
@@ -279,7 +273,6 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 	if err := v.gradeCited(a.Effect.Differences, a.Effect.Pooled, p, -contrast.Margin); err != nil {
 		return notRun("%v", err)
 	}
-	v.setCommand(command)
 	v.Figures = fmt.Sprintf("%s, p %s over %d splits, significant in %s sizes: %s", v.EffectText(),
 		stats.ProbabilityText(a.Effect.Pooled.P), a.Splits, v.Strict(), choice) + v.detect()
 	if choice != (judge.Choice{}) {
