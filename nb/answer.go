@@ -39,5 +39,5 @@ func partForest(part judge.Part) {
 	SVG(Must1(f.SVG()), f.Title+". "+f.Caption)
 }
 
-// Answers shows the numbers behind [Answer]: effects with intervals, published effects, robustness.
+// Answers shows the numbers behind [Answer]: effects with intervals, published effects, other choices.
 func Answers() { Table(Must1(saved().AnswersTable())) }

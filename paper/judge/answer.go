@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/paper"
 	"nodemask/paper/record"
 	"nodemask/stats"
 )
@@ -113,46 +114,6 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Answers returns masking's effect by model (for a choice of [ForGIN], GIN only), data set and setting. P-values are
-// corrected over the answers that the choice changes; incomplete ones count as 1.
-func Answers(r *record.Results, choice Choice) ([]Answer, error) {
-	var all []Answer
-	var p []float64
-	var of []int
-	models := Models()
-	if slices.Contains(ForGIN(), choice) {
-		models = []string{"gin"}
-	}
-	for _, model := range models {
-		for _, data := range Data() {
-			for _, setting := range datasets.Settings() {
-				a, err := Ask(r, data, model, setting, choice, Contrast{})
-				if err != nil {
-					return nil, err
-				}
-				if a.Splits < Splits {
-					a.P = 1
-				}
-				if choice == (Choice{}) || slices.Max(a.Reading) > 0 {
-					of, p = append(of, len(all)), append(p, a.P)
-				}
-				all = append(all, a)
-			}
-		}
-	}
-	corrected, err := stats.Holm(p)
-	if err != nil {
-		return nil, fmt.Errorf("judge: %w", err)
-	}
-	for k, i := range of {
-		all[i].P = corrected[k]
-	}
-	for i := range all {
-		all[i].Verdict = all[i].verdict()
-	}
-	return all, nil
-}
-
 // Ask returns the effect of masking, or of another contrast, uncorrected and without verdict; errors are as from
 // [Question.Effects].
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
@@ -183,13 +144,6 @@ func ask(r *record.Results, q Question, reading Reading) (Answer, error) {
 // Complete reports whether the answer covers all splits.
 func (a Answer) Complete() bool { return a.Effect != nil && a.Splits >= Splits }
 
-func (a Answer) verdict() Verdict {
-	if !a.Complete() {
-		return Unmeasured
-	}
-	return VerdictOf(a.Effect.Pooled, a.P)
-}
-
 // Row is a row of the grid.
 type Row struct {
 	Model string
@@ -212,11 +166,20 @@ func Rows() (rows []Row) {
 	return rows
 }
 
-// AllAnswers returns the answers of [Rows], by data set and setting, corrected over all of them.
-func AllAnswers(r *record.Results) ([][]Answer, error) {
-	var grid [][]Answer
+// WithChoice returns a row per model.
+func WithChoice(choice Choice) (rows []Row) {
+	for _, model := range Models() {
+		rows = append(rows, Row{Model: model, Choice: choice})
+	}
+	return rows
+}
+
+// Answers returns the answers of rows by data set and setting. P-values are corrected over the answers that a choice
+// changes and those of the cited reading; incomplete ones count as 1.
+func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 	var p []float64
-	for _, row := range Rows() {
+	var of []*float64
+	for _, row := range rows {
 		var answers []Answer
 		for _, data := range Data() {
 			for _, setting := range datasets.Settings() {
@@ -227,19 +190,28 @@ func AllAnswers(r *record.Results) ([][]Answer, error) {
 				if !a.Complete() {
 					a.P = 1
 				}
-				answers, p = append(answers, a), append(p, a.P)
+				answers = append(answers, a)
+			}
+		}
+		for i, a := range answers {
+			if row.Choice == (Choice{}) || slices.Max(a.Reading) > 0 {
+				of, p = append(of, &answers[i].P), append(p, a.P)
 			}
 		}
 		grid = append(grid, answers)
 	}
 	corrected, err := stats.Holm(p)
 	if err != nil {
-		return nil, fmt.Errorf("cited: %w", err)
+		return nil, fmt.Errorf("judge: %w", err)
 	}
-	for i := range grid {
-		for k := range grid[i] {
-			grid[i][k].P = corrected[i*len(grid[i])+k]
-			grid[i][k].Verdict = grid[i][k].verdict()
+	for i, into := range of {
+		*into = corrected[i]
+	}
+	for _, answers := range grid {
+		for i, a := range answers {
+			if a.Complete() {
+				answers[i].Verdict = VerdictOf(a.Effect.Pooled, a.P)
+			}
 		}
 	}
 	return grid, nil
@@ -268,20 +240,13 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robustness counts readings by masking's effect.
-type Robustness struct {
-	Readings, Above, Below int // complete; significantly above zero; below zero
-	Of                     int // all readings
-	Median                 float64
-}
-
-// Robust counts the effects of masking, or of another contrast, in a model's complete stated readings and [Choices].
+// Robust counts a model's distinct, complete readings, stated and of [Choices], and those in which masking, or another
+// contrast, has an effect significantly above and below zero.
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
-	contrast Contrast) (Robustness, error) {
-	var all Robustness
+	contrast Contrast) (readings, above, below int, err error) {
 	q, err := QuestionOf(Stated, data, model, setting)
 	if err != nil {
-		return all, err
+		return 0, 0, 0, err
 	}
 	q.Contrast = contrast
 	for _, choice := range Choices() {
@@ -291,37 +256,21 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 		}
 	}
 	answers, err := Each(r, q)
-	if err != nil {
-		return all, err
-	}
-	// A contrast of plain arms ignores options of masking.
-	scores := slices.Concat(contrast.Plus, contrast.Minus)
-	plainAlone := len(scores) > 0 && !slices.ContainsFunc(scores, func(s Score) bool {
-		return s.Arm == Masked
-	})
 	var effects []float64
 	for _, a := range answers {
-		if !a.Complete() {
-			all.Of++
+		// A contrast of plain arms is the same under all options of masking.
+		if !a.Complete() || contrast.PlainOnly && slices.Contains(effects, a.Effect.Pooled.MeanDifference) {
 			continue
 		}
-		if plainAlone && slices.Contains(effects, a.Effect.Pooled.MeanDifference) {
-			continue // the same reading
-		}
-		all.Of++
-		all.Readings++
 		effects = append(effects, a.Effect.Pooled.MeanDifference)
 		switch zero := -contrast.Margin; {
 		case a.Effect.Pooled.Low > zero:
-			all.Above++
+			above++
 		case a.Effect.Pooled.High < zero:
-			all.Below++
+			below++
 		}
 	}
-	if len(effects) > 0 {
-		all.Median = stats.Median(effects)
-	}
-	return all, nil
+	return len(effects), above, below, err
 }
 
 // Each returns one answer per reading, on its own splits, uncorrected and without verdict.
@@ -339,14 +288,10 @@ func Each(r *record.Results, q Question) ([]Answer, error) {
 
 // Arms returns the cited reading's cells without and with masking.
 func Arms(data, model string, setting datasets.Setting, trainPercent int) (plain, masked record.Cell, err error) {
-	axes, err := Axes(model)
-	if err != nil {
+	if _, err = Axes(model); err != nil {
 		return plain, masked, err
 	}
-	r := make(Reading, len(axes))
-	if plain, err = r.Cell(axes, Plain, data, model, setting, trainPercent); err != nil {
-		return plain, masked, err
-	}
-	masked, err = r.Cell(axes, Masked, data, model, setting, trainPercent)
-	return plain, masked, err
+	plain = paper.Cell(data, model, setting, trainPercent)
+	plain.Resplit = true
+	return plain, paper.Masked(plain, paper.MaskedKeepRate), nil
 }

@@ -103,17 +103,6 @@ func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets
 	return c.Choose(values)
 }
 
-// Words returns the options that apply: "body: one linear; readout: all layers; …".
-func (r Reading) Words(axes []Axis, setting datasets.Setting) string {
-	var words []string
-	for i, axis := range axes {
-		if axis.Matters(setting) {
-			words = append(words, axis.Name+": "+axis.Options[r[i]].Name)
-		}
-	}
-	return strings.Join(words, "; ")
-}
-
 // Cells returns the trainings of questions, each once.
 func Cells(questions []Question) ([]record.Cell, error) {
 	var cells []record.Cell
@@ -123,7 +112,7 @@ func Cells(questions []Question) ([]record.Cell, error) {
 				for _, arm := range []Arm{Plain, Masked} {
 					c, err := r.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
 					if err != nil {
-						return nil, fmt.Errorf("%s: %w", r.Words(q.Axes, q.Setting), err)
+						return nil, fmt.Errorf("%s: %w", Departure(q.Axes, r), err)
 					}
 					cells = append(cells, c.Trained())
 				}

@@ -1,8 +1,6 @@
 package judge
 
 import (
-	"math"
-
 	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/record"
@@ -37,37 +35,4 @@ func DepthCell(data string, setting datasets.Setting, layers int) record.Cell {
 func IsDepthCell(c record.Cell) bool {
 	keep := c.Parameters.KeepRate
 	return c == DepthCell(c.Data, c.Setting, c.Parameters.Layers).Masked(float64(keep))
-}
-
-// DepthScore is the result at a depth and keep rate.
-type DepthScore struct {
-	Layers   int
-	KeepRate float64
-	F1       []float64 // macro F1 in percent, by split
-}
-
-// DepthSlopes returns, by split, the slope of the best keep rate over log₂ of the number of layers. Scores must cover
-// all depths on the same splits.
-func DepthSlopes(scores []DepthScore) []float64 {
-	var slopes []float64
-	for split := range scores[0].F1 {
-		best, at := map[int]float64{}, map[int]float64{}
-		for _, s := range scores {
-			if f1, ok := best[s.Layers]; !ok || s.F1[split] > f1 {
-				best[s.Layers], at[s.Layers] = s.F1[split], s.KeepRate
-			}
-		}
-		var sxy, sxx, mx, my float64
-		for _, layers := range Depths() {
-			mx += math.Log2(float64(layers)) / float64(len(Depths()))
-			my += at[layers] / float64(len(Depths()))
-		}
-		for _, layers := range Depths() {
-			x := math.Log2(float64(layers)) - mx
-			sxy += x * (at[layers] - my)
-			sxx += x * x
-		}
-		slopes = append(slopes, sxy/sxx)
-	}
-	return slopes
 }

@@ -24,6 +24,16 @@ type Question struct {
 	Contrast Contrast
 }
 
+// Scores are one split's macro F1 on test nodes, by arm, from the whole graph and (inductive) from the cache.
+type Scores struct{ Plain, Masked, PlainCached, MaskedCached float64 }
+
+// Contrast is an effect on macro F1; a claim expects it above -Margin points.
+type Contrast struct {
+	Of        func(Scores) float64 // nil: Masked minus Plain
+	PlainOnly bool                 // Of depends on no masked score
+	Margin    float64
+}
+
 // Effect is masking's effect in a reading.
 type Effect struct {
 	Reading Reading
@@ -41,84 +51,50 @@ type Effects struct {
 	Effects []Effect // in the order of Readings
 }
 
-type lookup struct {
-	Question
-	results *record.Results
-	found   map[record.Cell]map[uint64]record.Reading
-}
-
-func (q Question) look(r *record.Results) *lookup {
-	return &lookup{q, r, map[record.Cell]map[uint64]record.Reading{}}
-}
-
-func (l *lookup) of(r Reading, arm Arm, size int) (map[uint64]record.Reading, error) {
-	c, err := r.Cell(l.Axes, arm, l.Data, l.Model, l.Setting, size)
-	if err != nil {
-		return nil, err
-	}
-	scores, ok := l.found[c]
-	if !ok {
-		scores = l.results.Readings(c)
-		l.found[c] = scores
-	}
-	return scores, l.results.Err()
-}
-
-func (l *lookup) splits(arms ...Arm) ([]uint64, error) {
-	common := slices.Clone(l.Seeds)
-	for _, reading := range l.Readings {
-		for _, size := range l.Sizes {
-			for _, arm := range arms {
-				scores, err := l.of(reading, arm, size)
+// Effects returns the contrast in every reading, on their common splits; with fewer than two there are no effects.
+func (q Question) Effects(r *record.Results) (*Effects, error) {
+	all := &Effects{Question: q, Splits: slices.Clone(q.Seeds)}
+	var found [][2]map[uint64]record.Reading // plain and masked, by reading and size
+	for _, reading := range q.Readings {
+		for _, size := range q.Sizes {
+			var arms [2]map[uint64]record.Reading
+			for i, arm := range []Arm{Plain, Masked} {
+				c, err := reading.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
 				if err != nil {
 					return nil, err
 				}
-				common = slices.DeleteFunc(common, func(seed uint64) bool {
-					_, ok := scores[seed]
-					return !ok
-				})
+				arms[i] = r.Readings(c)
 			}
+			all.Splits = slices.DeleteFunc(all.Splits, func(seed uint64) bool {
+				_, plain := arms[0][seed]
+				_, masked := arms[1][seed]
+				return !plain || !masked
+			})
+			found = append(found, arms)
 		}
 	}
-	return common, nil
-}
-
-// Effects returns the contrast in every reading, on their common splits; with fewer than two there are no effects.
-// Cached scores in the transductive setting are an error.
-func (q Question) Effects(r *record.Results) (*Effects, error) {
-	all := &Effects{Question: q}
-	var err error
-	l := q.look(r)
-	if all.Splits, err = l.splits(Plain, Masked); err != nil || len(all.Splits) < 2 {
-		return all, err
+	if r.Err() != nil || len(all.Splits) < 2 {
+		return all, r.Err()
 	}
-	for _, reading := range q.Readings {
+	of := q.Contrast.Of
+	if of == nil {
+		of = func(s Scores) float64 { return s.Masked - s.Plain }
+	}
+	for i, reading := range q.Readings {
 		e := Effect{Reading: reading}
-		for _, size := range q.Sizes {
-			scores := map[Score][]float64{}
-			read := func(score Score) (f1 []float64, err error) {
-				if scores[score] == nil {
-					scores[score], err = l.scores(reading, size, score, all.Splits)
-				}
-				return scores[score], err
-			}
-			differences, err := q.Contrast.differences(read)
-			if err != nil {
-				return nil, err
-			}
-			plain, err := read(Score{Arm: Plain})
-			if err != nil {
-				return nil, err
-			}
-			masked, err := read(Score{Arm: Masked})
-			if err != nil {
-				return nil, err
+		for _, arms := range found[i*len(q.Sizes):][:len(q.Sizes)] {
+			var differences, plain, masked []float64
+			for _, seed := range all.Splits {
+				p, m := arms[0][seed], arms[1][seed]
+				differences = append(differences, of(Scores{p.F1, m.F1, p.Cached, m.Cached}))
+				plain, masked = append(plain, p.F1), append(masked, m.F1)
 			}
 			e.Differences = append(e.Differences, differences)
 			e.Plain, e.Masked = append(e.Plain, stat.Mean(plain, nil)), append(e.Masked, stat.Mean(masked, nil))
 		}
+		var err error
 		if e.Pooled, err = stats.Pooled(e.Differences); err != nil {
-			return nil, fmt.Errorf("%s: %w", reading.Words(q.Axes, q.Setting), err)
+			return nil, fmt.Errorf("%s: %w", Departure(q.Axes, reading), err)
 		}
 		all.Effects = append(all.Effects, e)
 	}
@@ -127,10 +103,13 @@ func (q Question) Effects(r *record.Results) (*Effects, error) {
 
 // F1 returns an arm's macro F1, in percent, by seed.
 func (q Question) F1(r *record.Results, reading Reading, arm Arm, size int) (map[uint64]float64, error) {
-	found, err := q.look(r).of(reading, arm, size)
+	c, err := reading.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
+	if err != nil {
+		return nil, err
+	}
 	scores := map[uint64]float64{}
-	for seed, one := range found {
+	for seed, one := range r.Readings(c) {
 		scores[seed] = one.F1
 	}
-	return scores, err
+	return scores, r.Err()
 }

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -111,18 +110,6 @@ func TestEffectsPairSplitsAndPoolSizes(t *testing.T) {
 	require.ElementsMatch(t, []int{2, 3}, []int{len(effects.Splits), len(rest.Splits)})
 }
 
-func TestTheBestKeepRateRisesByItsSlope(t *testing.T) {
-	// The best keep rate is 0.5 at two layers and rises by 0.1 per doubling of depth.
-	var scores []DepthScore
-	for _, layers := range Depths() {
-		for p := 1; p <= 10; p++ {
-			f1 := 80 - 10*math.Abs(float64(p)/10-0.4-0.1*math.Log2(float64(layers)))
-			scores = append(scores, DepthScore{layers, float64(p) / 10, []float64{f1, f1 + 1}})
-		}
-	}
-	require.InDeltaSlice(t, []float64{0.1, 0.1}, DepthSlopes(scores), 1e-9)
-}
-
 func TestTunedArmsShareBudgetAndFreshSplits(t *testing.T) {
 	d := DrawnDesign()
 	for _, model := range d.Models {
@@ -132,7 +119,7 @@ func TestTunedArmsShareBudgetAndFreshSplits(t *testing.T) {
 			require.Equal(t, drawn, d.configurations(model.Name, arm))
 			keys := map[string]bool{}
 			for _, values := range drawn {
-				c, err := d.cell(TunedQuestion{"cora", model, datasets.Inductive, 10}, values, map[bool]record.Cell{})
+				c, err := d.cell(TunedQuestion{"cora", model, datasets.Inductive, 10}, values)
 				require.NoError(t, err)
 				keys[c.Key()] = true
 				require.Equal(t, arm == ArmMasked || arm == ArmMaskedTuned, c.Parameters.KeepRate.Active())

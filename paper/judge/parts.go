@@ -179,15 +179,10 @@ func QuestionOf(part Part, data, model string, setting datasets.Setting) (Questi
 	return q, nil
 }
 
-// Stages returns a part's questions in running order: for [Graphs] GIN's by size, then GAT's; else the cited and fair
-// readings first.
+// Stages returns a part's questions in running order: for [Graphs] GIN's by size, then GAT's.
 func Stages(part Part, questions []Question) (stages [][]Question) {
 	if part != Graphs {
-		var cited []Question
-		for _, q := range questions {
-			cited = append(cited, first(q))
-		}
-		return [][]Question{cited, questions}
+		return [][]Question{questions}
 	}
 	for _, model := range part.Models() {
 		for _, size := range graphSizes(model) {
@@ -202,14 +197,6 @@ func Stages(part Part, questions []Question) (stages [][]Question) {
 		}
 	}
 	return stages
-}
-
-func first(q Question) Question {
-	first := []Reading{make(Reading, len(q.Axes)), Choice{Fair: true}.reading(q.Axes, q.Setting)}
-	q.Readings = slices.DeleteFunc(slices.Clone(q.Readings), func(r Reading) bool {
-		return !slices.ContainsFunc(first, func(of Reading) bool { return slices.Equal(r, of) })
-	})
-	return q
 }
 
 func index(axes []Axis, name string) int {

@@ -194,16 +194,10 @@ func (d Design) configurations(model, arm string) []map[string]string {
 	return all[:min(d.Budget, len(all))]
 }
 
-// cell caches Base in bases, by masking.
-func (d Design) cell(q TunedQuestion, values map[string]string, bases map[bool]record.Cell) (c record.Cell, err error) {
-	keep, ok := values["keep"]
-	masked := ok && keep != "1"
-	c, known := bases[masked]
-	if !known {
-		if c, err = d.Base(q, masked); err != nil {
-			return c, err
-		}
-		bases[masked] = c
+func (d Design) cell(q TunedQuestion, values map[string]string) (record.Cell, error) {
+	c, err := d.Base(q, cmp.Or(values["keep"], "1") != "1")
+	if err != nil {
+		return c, err
 	}
 	c, err = c.Choose(values)
 	return c.Trained(), err
@@ -211,7 +205,7 @@ func (d Design) cell(q TunedQuestion, values map[string]string, bases map[bool]r
 
 // Begun reports whether the first configuration has been trained, faster than [Design.Tuned].
 func (d Design) Begun(r *record.Results, q TunedQuestion) (bool, error) {
-	c, err := d.cell(q, d.configurations(q.Model.Name, d.Arms[0])[0], map[bool]record.Cell{})
+	c, err := d.cell(q, d.configurations(q.Model.Name, d.Arms[0])[0])
 	return err == nil && len(r.Trials(c)) > 0, err
 }
 
@@ -256,7 +250,6 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	}
 	tries, fresh := hyper.Seeds(d.FirstTry, tunedTries), hyper.Seeds(d.Fresh, tunedFresh)
 	var left [4][]record.Cell // by stage
-	bases := map[bool]record.Cell{}
 	for i, name := range slices.Concat(d.Arms, d.Added) {
 		arm, added := TunedArm{Name: name}, i >= len(d.Arms)
 		stage := 0
@@ -266,7 +259,7 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 		var best record.Cell
 		complete := true
 		for _, values := range d.configurations(q.Model.Name, name) {
-			c, err := d.cell(q, values, bases)
+			c, err := d.cell(q, values)
 			if err != nil {
 				return t, err
 			}

@@ -27,7 +27,7 @@ const leadingData = "cora"
 func (e *Evidence) grid() ([][]judge.Answer, error) {
 	if e.answers == nil {
 		var err error
-		if e.answers, err = judge.AllAnswers(e.cited); err != nil {
+		if e.answers, err = judge.Answers(e.cited, judge.Rows()); err != nil {
 			return nil, err
 		}
 	}
@@ -211,35 +211,28 @@ func effectNote(a judge.Answer) string {
 	return note
 }
 
-// AnswersTable returns the pooled effects as cited and under [judge.Choices], their robustness, and the published
-// gain.
+// AnswersTable returns the pooled effects as cited and under [judge.Choices], and the published gain.
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",
-			"own term masked", "both", "stated readings: above", "below", "of", "median"}}
+			"own term masked", "both"}}
 	t.TextColumns = len(t.Header)
 	t.Caption = "Points of macro F1, mean over 10, 25, 50 and 90 % to train on. The cited reading: new nodes bring " +
 		"their edges to train nodes, a masked node keeps its own term; beside it the other choices, in words if they " +
-		"help or hurt. Stated readings: what is stated or cited is fixed, " +
-		"what the paper is silent about varies, raw features among it; in how many the effect is significantly above and " +
-		"below zero."
+		"help or hurt."
 	primary, err := e.Answers()
 	if err != nil {
 		return t, err
 	}
 	var others [][]judge.Answer
 	for _, choice := range judge.Choices()[1:] {
-		answers, err := judge.Answers(e.cited, choice)
+		answers, err := judge.Answers(e.cited, judge.WithChoice(choice))
 		if err != nil {
 			return t, err
 		}
-		others = append(others, answers)
+		others = append(others, slices.Concat(answers...))
 	}
 	for i, a := range primary {
-		robust, err := judge.Robust(e.cited, a.Data, a.Model, a.Setting, judge.Contrast{})
-		if err != nil {
-			return t, err
-		}
 		row := []string{hyper.Title(a.Model), DataTitle(a.Data) + ", " + string(a.Setting), fmt.Sprint(a.Splits), "–", "–",
 			string(a.Verdict), "–"}
 		if a.Effect != nil {
@@ -262,11 +255,6 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 			}
 			row = append(row, text)
 		}
-		above, below, median := "–", "–", "–"
-		if robust.Readings > 0 {
-			above, below, median = fmt.Sprint(robust.Above), fmt.Sprint(robust.Below), plots.Signed(robust.Median, 2)
-		}
-		row = append(row, above, below, fmt.Sprintf("%d/%d", robust.Readings, robust.Of), median)
 		t.Rows = append(t.Rows, plots.Fields(row...))
 	}
 	return t, nil

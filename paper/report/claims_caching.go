@@ -16,31 +16,29 @@ import (
 const loss = 1.0
 
 func claimsOfScale(id, data string) []Claim {
-	type scores = []judge.Score
-	plain, masked := judge.Score{Arm: judge.Plain}, judge.Score{Arm: judge.Masked}
-	plainCached, maskedCached := plain, masked
-	plainCached.Cached, maskedCached.Cached = true, true
 	var claims []Claim
 	for _, about := range []struct {
 		name, text, says, rule string
 		contrast               judge.Contrast
 	}{
 		{name: "costs", text: "Caching costs GIN F1", says: "the model performs worse with caching",
-			contrast: judge.Contrast{Plus: scores{plain}, Minus: scores{plainCached}}},
+			contrast: judge.Contrast{PlainOnly: true, Of: func(s judge.Scores) float64 { return s.Plain - s.PlainCached }}},
 		{name: "wins-back", text: "With node masking, caching does better than without",
 			says:     "F1 scores in bold are significantly better than their counterparts with p-value <0.05 under paired t-test",
-			contrast: judge.Contrast{Plus: scores{maskedCached}, Minus: scores{plainCached}}},
+			contrast: judge.Contrast{Of: func(s judge.Scores) float64 { return s.MaskedCached - s.PlainCached }}},
 		{name: "exceeds", text: "Caching with node masking exceeds GIN without caching",
 			says:     "when node masking is used, the performance in fact exceeds that of GIN without caching",
-			contrast: judge.Contrast{Plus: scores{maskedCached}, Minus: scores{plain}}},
+			contrast: judge.Contrast{Of: func(s judge.Scores) float64 { return s.MaskedCached - s.Plain }}},
 		{name: "cheaper", text: "Caching costs less F1 with node masking than without",
 			says: "sensitizes the GNN to that structure of the aggregation trees that it may encounter at prediction time if " +
 				"caching is used",
-			contrast: judge.Contrast{Plus: scores{plain, maskedCached}, Minus: scores{plainCached, masked}}},
+			contrast: judge.Contrast{Of: func(s judge.Scores) float64 {
+				return s.Plain + s.MaskedCached - s.PlainCached - s.Masked
+			}}},
 		{name: "not-degraded", text: "With node masking, caching does not degrade F1 by a point",
 			says:     "This approximation does not degrade the performance when node masking is employed",
 			rule:     fmt.Sprintf("As in the protocol, but the interval has to lie above −%v points.", loss),
-			contrast: judge.Contrast{Plus: scores{maskedCached}, Minus: scores{masked}, Margin: loss}},
+			contrast: judge.Contrast{Of: func(s judge.Scores) float64 { return s.MaskedCached - s.Masked }, Margin: loss}},
 	} {
 		claims = append(claims, Claim{ID: id + "/" + about.name, Subject: aboutCaching, Text: about.text + " (" +
 			DataTitle(data) + ").", Says: about.says, Rule: about.rule,
@@ -56,23 +54,9 @@ func publishedContrast(data string, c judge.Contrast) *float64 {
 	p, mean := publishedCaching(data), 0.0
 	for _, size := range judge.Sizes() {
 		at := slices.Index(Sizes(), size)
-		printed := func(s judge.Score) float64 {
-			switch {
-			case s.Cached && s.Arm == judge.Masked:
-				return p.masked[at]
-			case s.Cached:
-				return p.plain[at]
-			}
-			return *Published(data, "gin", datasets.Inductive, size, s.Arm == judge.Masked)
-		}
-		sum := 0.0
-		for _, s := range c.Plus {
-			sum += printed(s)
-		}
-		for _, s := range c.Minus {
-			sum -= printed(s)
-		}
-		mean += sum / float64(len(judge.Sizes()))
+		mean += c.Of(judge.Scores{Plain: *Published(data, "gin", datasets.Inductive, size, false),
+			Masked:      *Published(data, "gin", datasets.Inductive, size, true),
+			PlainCached: p.plain[at], MaskedCached: p.masked[at]}) / float64(len(judge.Sizes()))
 	}
 	return &mean
 }

@@ -231,28 +231,28 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 	return v
 }
 
-// slopes needs the same splits at all points.
-func slopes(r *record.Results, panel []Curve, sign float64) []difference {
-	scores := make([]judge.DepthScore, 0, len(panel)*len(panel[0].Points))
-	var seeds []uint64
-	for i, curve := range panel {
-		for k, p := range curve.Points {
-			s := judge.DepthScore{Layers: p.Entry.Cell.Parameters.Layers, KeepRate: p.X}
-			var of []uint64
-			for _, trial := range r.Trials(p.Entry.Cell) {
-				s.F1, of = append(s.F1, trial.MacroF1), append(of, trial.Seed)
+// slopes returns, by split, the slope of the best keep rate over log₂ of the number of layers. It needs the same splits
+// at all points.
+func slopes(r *record.Results, panel []Curve, sign float64) (all []difference) {
+	first := r.Trials(panel[0].Points[0].Entry.Cell)
+	for split, of := range first {
+		var depths, rates []float64
+		for _, curve := range panel {
+			best, at := math.Inf(-1), 0.0
+			for _, p := range curve.Points {
+				trials := r.Trials(p.Entry.Cell)
+				if len(trials) != len(first) || trials[split].Seed != of.Seed {
+					return nil
+				}
+				if f1 := trials[split].MacroF1; f1 > best {
+					best, at = f1, p.X
+				}
 			}
-			if i == 0 && k == 0 {
-				seeds = of
-			} else if !slices.Equal(of, seeds) {
-				return nil
-			}
-			scores = append(scores, s)
+			layers := curve.Points[0].Entry.Cell.Parameters.Layers
+			depths, rates = append(depths, math.Log2(float64(layers))), append(rates, at)
 		}
-	}
-	var all []difference
-	for i, slope := range judge.DepthSlopes(scores) {
-		all = append(all, difference{seeds[i], sign * slope})
+		_, slope := stat.LinearRegression(depths, rates, nil, false)
+		all = append(all, difference{of.Seed, sign * slope})
 	}
 	return all
 }

@@ -409,12 +409,12 @@ func ofAnswer(a judge.Answer, err error) (effect, error) {
 // cost is what predicting from a cache costs GIN, masked or plain; "without" is masked with cache minus plain without
 // cache.
 func (e *Evidence) cost(data, of string) (effect, error) {
-	contrast := map[string]judge.Contrast{
-		"masked":  {Plus: []judge.Score{{Arm: judge.Masked}}, Minus: []judge.Score{{Arm: judge.Masked, Cached: true}}},
-		"plain":   {Plus: []judge.Score{{Arm: judge.Plain}}, Minus: []judge.Score{{Arm: judge.Plain, Cached: true}}},
-		"without": {Plus: []judge.Score{{Arm: judge.Masked, Cached: true}}, Minus: []judge.Score{{Arm: judge.Plain}}},
+	contrast := map[string]func(judge.Scores) float64{
+		"masked":  func(s judge.Scores) float64 { return s.Masked - s.MaskedCached },
+		"plain":   func(s judge.Scores) float64 { return s.Plain - s.PlainCached },
+		"without": func(s judge.Scores) float64 { return s.MaskedCached - s.Plain },
 	}[of]
-	return ofAnswer(judge.Ask(e.cited, data, "gin", datasets.Inductive, judge.Choice{}, contrast))
+	return ofAnswer(judge.Ask(e.cited, data, "gin", datasets.Inductive, judge.Choice{}, judge.Contrast{Of: contrast}))
 }
 
 func (e *Evidence) meanOf(c record.Cell, m record.Metric) (float64, error) {

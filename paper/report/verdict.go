@@ -278,15 +278,15 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 	if choice != (judge.Choice{}) {
 		return v
 	}
-	robust, err := judge.Robust(e.cited, data, model, setting, contrast)
+	readings, above, below, err := judge.Robust(e.cited, data, model, setting, contrast)
 	if err != nil {
 		return notRun("%v", err)
 	}
-	if v.Effect.Low > 0 && (v.Grade == judge.Reproduced || v.Grade == judge.SameDirection) && robust.Below > 0 {
+	if v.Effect.Low > 0 && (v.Grade == judge.Reproduced || v.Grade == judge.SameDirection) && below > 0 {
 		v.Grade = judge.Depends
 	}
-	if robust.Readings > 1 {
-		v.Robust = fmt.Sprintf("%d above, %d below of %d", robust.Above, robust.Below, robust.Readings)
+	if readings > 1 {
+		v.Robust = fmt.Sprintf("%d above, %d below of %d", above, below, readings)
 	}
 	return v
 }
@@ -294,7 +294,7 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 // corrected returns the p-value corrected over the grid, if the answer is in it.
 func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge.Contrast) (float64, error) {
 	at := slices.IndexFunc(judge.Rows(), func(r judge.Row) bool { return r.Model == a.Model && r.Choice == choice })
-	if at < 0 || len(contrast.Plus)+len(contrast.Minus) > 0 {
+	if at < 0 || contrast.Of != nil {
 		return a.Effect.Pooled.P, nil
 	}
 	grid, err := e.grid()
