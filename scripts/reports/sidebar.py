@@ -31,6 +31,7 @@ DOCUMENTS = [name for names in DOORS.values() for name in names if name.endswith
 BESIDE = {"playground.html": "The playground", "report.html": "Every table and figure"}
 CHAPTER = re.compile(r'<h2>(?:((?:Table|Figure) \d+\w?): )?([^<]*)</h2>(?:(?!<h2>).)*?'
     r'<section id="((?:table|fig)-[^"]+)"', re.S)
+DECLARED = re.compile(r"^(?:func|type) (\w+)", re.M)
 PLACE = re.compile(r"<!-- site -->.*?<!-- end of site -->", re.S)
 
 
@@ -56,28 +57,32 @@ class Document(Page):
 
 
 class Package(Page):
-    """A Go package's documentation as a page, from what scripts/godoc prints."""
+    """A Go package's documentation as a page: the text of 'go doc -all'."""
 
     runs = False
 
-    def __init__(self, package):
-        self.path, self.shown, self.title = pathlib.Path(package["path"]), package["path"], package["path"]
-        self.name, self.about = page_name("go/" + package["path"]), ""
-        self.lead, self.names = package["synopsis"], package["names"]
-        self.contents = [(2, name, name) for name in self.names if "." not in name]
-        self.opening = f'<div class="text"><h1>{package["path"]}</h1></div>'
-        self.body = (
-            f'<div class="text"><pre class="code" tabindex="0"><code>import "nodemask/{package["path"]}"</code></pre>'
-            "</div>"
-            f'<div class="text go">{package["html"]}</div>')
+    def __init__(self, path, lead, text):
+        self.path, self.shown, self.title, self.lead = pathlib.Path(path), path, path, lead
+        self.name, self.about, self.names = page_name("go/" + path), "", DECLARED.findall(text)
+        self.contents = [(2, name, name) for name in self.names]
+        self.opening = f'<div class="text"><h1>{path}</h1></div>'
+        marked = DECLARED.sub(lambda m: f'<span id="{m[1]}">{m[0]}</span>', html.escape(text, quote=False))
+        self.body = f'<div class="text"><pre class="code" tabindex="0">{marked}</pre></div>'
+
+
+def go(project, *args):
+    done = subprocess.run(["go", *args], cwd=project, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Fault(f"go {' '.join(args)}: {done.stderr.strip()}")
+    return done.stdout
 
 
 def packages(project):
     """The documentation of the module's public packages; an error if Go cannot give it."""
-    done = subprocess.run(["go", "run", "./scripts/godoc"], cwd=project, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Fault(f"scripts/godoc: {done.stderr.strip()}")
-    return [Package(p) for p in json.loads(done.stdout)]
+    listed = go(project, "list", "-f", '{{if and .Doc (ne .Name "main")}}{{.ImportPath}}\t{{.Doc}}{{end}}', "./...")
+    found = [line.split("\t") for line in listed.splitlines()]
+    return [Package(path.removeprefix("nodemask/"), lead, go(project, "doc", "-all", path)) for path, lead in found
+        if "/internal/" not in path]
 
 
 def targets(project, notebooks):

@@ -267,8 +267,7 @@ class Sidebar(Folder):
         pages = [page.Page(notebooks[0], notebook(text("# N\n\n## Part\n\n[c](../docs/COMMANDS.md)"),
             cell("%%\nf()", html("<b>drawn</b><style>p{color:red}</style><script>\nlet seen = 1 < 2;</script>"))),
             sidebar.targets(project, notebooks), out)]
-        packages = [sidebar.Package({"path": "a/b", "synopsis": "", "html": '<h2>F</h2><h3 id="Run">Run</h3>',
-            "names": ["Run"]})]
+        packages = [sidebar.Package("a/b", "", "package b\n\nfunc Run(a *A) <-chan int\n\nfunc (a *A) Walk()\n")]
         for _ in range(2):  # a second time changes nothing
             page.write_site(out, pages, PROJECT, sidebar.Site(project, out, pages, packages))
         self.out = out
