@@ -2,12 +2,14 @@ package nb
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"nodemask/advice"
+	"nodemask/internal/checkout"
 	"nodemask/nb/internal/notebook"
 	"nodemask/nb/worker"
 )
@@ -22,21 +24,20 @@ func Advise(data string, budget time.Duration, models ...string) {
 	if small() {
 		budget /= 10
 	}
+	if len(models) == 0 {
+		models = advice.Models()
+	}
 	p := notebook.NewProgress("advice on "+data, 0)
 	p.Say("Starting …")
-	var a *advice.Advice
-	request := worker.Request{Advise: &worker.Advising{Data: data, Models: models, Budget: budget}}
-	err := ask(request, func(e worker.Event) {
-		switch {
-		case e.Doing != "":
-			p.Say(e.Doing)
-		case e.Advice != nil:
-			a = e.Advice
-		}
-	})
-	if a == nil || !errors.Is(err, context.Canceled) {
+	ctx, stop := notebook.UntilStopped()
+	defer stop()
+	out, err := worker.Output(ctx, Must1(checkout.Root()), p.Say, "advise", "--data", expand(data), "--budget", budget.String(),
+		"--models", strings.Join(models, ","), "--json")
+	if len(out) == 0 || !errors.Is(err, context.Canceled) {
 		Must(err)
 	}
+	a := new(advice.Advice)
+	Must(json.Unmarshal(out, a))
 	p.Say(fmt.Sprintf("%d comparisons, in %v.", a.Comparisons, a.Spent.Round(time.Second)))
 	showAdvice(a)
 }

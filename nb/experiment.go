@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"nodemask/datasets"
@@ -22,17 +23,32 @@ func Experiment[D string | *datasets.Graph](data D, model string) record.Cell {
 		name = expand(d)
 	case *datasets.Graph:
 		Must(d.CheckTrainable())
-		if name = d.Source; !isFile(name) {
-			name = d.Name
-			if _, generated := datasets.Generated(name); !generated && !inCatalogue(name) {
-				Must(fmt.Errorf("graph %q was made in this cell: expected one that nb.Data returned (incell.Train trains "+
-					"others)", d.Name))
-			}
-		}
+		name = nameOf(d)
 	}
 	c := record.NewCell(name, model, datasets.Inductive, 10)
 	check([]record.Cell{c})
 	return c
+}
+
+// nameOf returns a graph's file, else its name. It ends the cell if the graph is neither in a file nor in the catalogue.
+func nameOf(g *datasets.Graph) string {
+	if isFile(g.Source) {
+		return g.Source
+	}
+	if _, generated := datasets.Generated(g.Name); !generated && !inCatalogue(g.Name) {
+		Must(fmt.Errorf("graph %q was made in this cell: expected one that nb.Data returned (incell.Train trains others)",
+			g.Name))
+	}
+	return g.Name
+}
+
+// idOf returns a node's number, or its id where the number is another node's id.
+func idOf(g *datasets.Graph, v int32) string {
+	number := strconv.Itoa(int(v))
+	if found, _ := g.FindNode(number); found != v && v >= 0 && int(v) < len(g.NodeIDs) {
+		return g.NodeIDs[v]
+	}
+	return number
 }
 
 func isFile(name string) bool {

@@ -6,14 +6,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
-	"github.com/janpfeifer/gonb/gonbui"
-
 	"nodemask/nb/internal/notebook"
-	"nodemask/nb/worker"
-	"nodemask/plots"
 )
 
 // Export writes a model saved by 'nodemask train --save-model' as an ONNX file, by default under the model's name.
@@ -50,22 +45,11 @@ func opening(file, root string) string {
 // each branch's share of the class's logit as colour (sign) and width (size), and the ten largest branches and
 // features.
 func Explain(model, data string, node int32) {
-	request := worker.Request{Explain: &worker.Explain{Model: model, Data: data, Node: strconv.Itoa(int(node))}}
-	Must(ask(request, func(e worker.Event) {
-		if e.Explained != nil {
-			showExplained(*e.Explained)
-		}
-	}))
-}
-
-func showExplained(e worker.Explained) {
-	page := "<p>" + html.EscapeString(e.Sentence) + "</p>\n" + notebook.Image([]byte(e.SVG), "What each branch of the tree adds") +
-		`<div style="display:flex;flex-wrap:wrap;gap:12px 40px;align-items:flex-start">`
-	for _, t := range e.Tables {
-		t.ID += "-" + gonbui.UniqueId()
-		if len(t.Rows) > 0 {
-			page += "<div>" + Must1(t.Render(plots.FormatHTML)) + "</div>\n"
-		}
-	}
-	showHTML(page+"</div>", e.Text)
+	folder := Must1(os.MkdirTemp("", "nodemask-*"))
+	defer os.RemoveAll(folder) //nolint:errcheck // the system removes what is left
+	picture := filepath.Join(folder, "tree.svg")
+	text := command("explain", "--model", expand(model), "--data", expand(data), "--node", idOf(Data(data), node),
+		"--output", picture)
+	SVG(Must1(os.ReadFile(picture)), "What each branch of the tree adds")
+	preformatted(string(text))
 }

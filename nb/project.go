@@ -7,8 +7,6 @@ import (
 
 	"nodemask/datasets"
 	"nodemask/internal/checkout"
-	"nodemask/nb/internal/notebook"
-	"nodemask/nb/worker"
 	"nodemask/paper/record"
 )
 
@@ -47,11 +45,4 @@ func Recorded() *record.Results {
 // Data opens a data set ('nodemask data list') or graph file ('nodemask data --help').
 func Data(name string) *datasets.Graph {
 	return Must1(datasets.Open(context.Background(), expand(name), datasets.OpenOptions{}))
-}
-
-// ask sends a request to the command nodemask, and calls each with every event. The stop button cancels it.
-func ask(r worker.Request, each func(worker.Event)) error {
-	ctx, stop := notebook.UntilStopped()
-	defer stop()
-	return worker.Run(ctx, Must1(checkout.Root()), r, each)
 }

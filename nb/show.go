@@ -38,9 +38,13 @@ func Show(values ...any) {
 			if len(text) > shownText {
 				text = strings.ToValidUTF8(text[:shownText], "") + fmt.Sprintf(" … (%d bytes more)", len(text)-shownText)
 			}
-			showHTML(`<pre style="white-space:pre-wrap">`+html.EscapeString(text)+"</pre>", text)
+			preformatted(text)
 		}
 	}
+}
+
+func preformatted(text string) {
+	showHTML(`<pre style="white-space:pre-wrap">`+html.EscapeString(text)+"</pre>", text)
 }
 
 func graphFacts(g *datasets.Graph) [][2]string {

@@ -254,5 +254,5 @@ func (t *Trained) Explain(node int32) {
 func command(args ...string) []byte {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
-	return Must1(worker.Output(ctx, Must1(checkout.Root()), args...))
+	return Must1(worker.Output(ctx, Must1(checkout.Root()), nil, args...))
 }

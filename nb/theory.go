@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"nodemask/aggtree"
 	"nodemask/datasets"
 	"nodemask/nb/internal/notebook"
-	"nodemask/nb/worker"
-	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
 	"nodemask/stats"
 )
@@ -71,40 +70,17 @@ func TreeSizes(g *datasets.Graph, root int32, hops int) {
 }
 
 // CheckTree checks the paper's definition, lemmas 1 and 2, and theorem 1 (for every kind of network, untrained) on
-// T_root^hops.
+// T_root^hops of a graph that [Data] returned.
 func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
-	ctx, stop := notebook.UntilStopped()
-	defer stop()
-	mask := maskOf(g, masked)
-	t := Must1(aggtree.Build(ctx, g.Edges, root, hops, aggtree.Options{Mask: mask}))
-	var rows [][]any
-	add := func(what string, err error, figures string) {
-		verdict := "holds"
-		if err != nil {
-			verdict, figures = "does not hold", err.Error()
+	args := []string{"tree", "--check", "--data", nameOf(g), "--root", idOf(g, root), "--hops", strconv.Itoa(hops)}
+	for i, v := range masked {
+		if i == 0 {
+			args = append(args, "--mask", idOf(g, v))
+		} else {
+			args[len(args)-1] += "," + idOf(g, v)
 		}
-		rows = append(rows, []any{what, verdict, figures})
 	}
-	figures := fmt.Sprintf("%d tree nodes", t.NumNodes())
-	for _, s := range Must1(aggtree.Verify(ctx, g.Edges, root, hops, t.Arborescence(), mask)) {
-		add(s.Name+": "+s.Text, s.Counterexample, figures)
-		figures = "no counterexample"
-	}
-	r := worker.Request{Check: &worker.Check{Graph: g, Root: root, Hops: hops, Mask: mask}}
-	Must(ask(r, func(e worker.Event) {
-		if e.Theorem == nil {
-			return
-		}
-		difference := float64(e.Theorem.Difference)
-		var err error
-		if !e.Theorem.Holds {
-			err = fmt.Errorf("they differ by %.2g", difference)
-		}
-		add("theorem 1: "+hyper.Title(e.Theorem.Model)+" gives the root the same on the tree", err,
-			fmt.Sprintf("difference at most %.0e", max(difference, 1e-8)))
-	}))
-	Rows(fmt.Sprintf("The %d-aggregation tree of node %d", hops, root),
-		[]string{"statement", "verdict", "figures"}, rows...)
+	preformatted(string(command(args...)))
 }
 
 // MaskingCurves charts the shares of T_root^hops' nodes, and copies of the root, that masking is expected to leave,

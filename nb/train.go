@@ -122,7 +122,7 @@ func trainInto(ctx context.Context, p *notebook.Progress, label func(record.Cell
 	}
 	for _, part := range Must1(byStore(t)) {
 		before := ran
-		err = worker.Run(ctx, project, worker.Request{Train: &part}, func(e worker.Event) {
+		err = worker.Train(ctx, project, part, func(e worker.Event) {
 			switch {
 			case e.Backend != "":
 				p.RunsOn(e.Backend)

@@ -58,7 +58,7 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 	addOutput(flags, &output, "", "a page with everything, .html")
 	flags.BoolVar(&predict, "predict", false, "train nothing: print what a rule fitted on other graphs says of masking")
 	flags.BoolVar(&asJSON, "json", false, "print JSON instead of the sentence and the table")
-	flags.IntVar(&o.Jobs, "jobs", usualJobs(), "trials side by side")
+	flags.IntVar(&o.Jobs, "jobs", min(runtime.NumCPU(), 4), "trials side by side")
 	addBackend(flags, &backendID, "")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		switch {
@@ -96,13 +96,7 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 			}
 			return predictMasking(c.OutOrStdout(), o.Graph, settings, cmp.Or(o.TrainPercent, usualTrainPercent))
 		}
-		var said time.Time
-		a, err := advise(c.Context(), w, o, backendID, folder, func(doing string) {
-			if now := time.Now(); now.Sub(said) >= 10*time.Second {
-				said = now
-				_ = say(w, "%s", doing) // best effort
-			}
-		})
+		a, err := advise(c.Context(), w, o, backendID, folder)
 		if a != nil {
 			err = errors.Join(err, showAdvice(c, a, asJSON, output))
 		}
@@ -111,10 +105,7 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 	return c
 }
 
-func usualJobs() int { return min(runtime.NumCPU(), 4) }
-
-func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folder string,
-	progress func(doing string)) (*advice.Advice, error) {
+func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folder string) (*advice.Advice, error) {
 	o, err := o.Complete()
 	if err != nil {
 		return nil, adviceError(err)
@@ -147,7 +138,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	}
 	defer pool.Close()
 	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, pool: pool, store: record.Open(folder),
-		begin: time.Now(), progress: progress})
+		begin: time.Now(), w: w})
 	return a, adviceError(err)
 }
 
@@ -163,12 +154,13 @@ func adviceError(err error) error {
 
 type lab struct {
 	advice.Options
-	backend  *backend.Backend
-	pool     *jobs.Pool[*train.Runner]
-	store    *record.Store
-	begin    time.Time
-	trained  int
-	progress func(doing string)
+	backend *backend.Backend
+	pool    *jobs.Pool[*train.Runner]
+	store   *record.Store
+	trained int
+
+	w           io.Writer
+	begin, said time.Time
 }
 
 func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
@@ -187,8 +179,12 @@ func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds
 			if s.Last != nil {
 				l.trained++
 			}
-			l.progress(fmt.Sprintf("%s; %d trials so far, at most %v left", what, l.trained,
-				max(l.Budget-time.Since(l.begin), 0).Round(time.Second)))
+			if time.Since(l.said) < 10*time.Second {
+				return
+			}
+			l.said = time.Now()
+			_ = say(l.w, "%s; %d trials so far, at most %v left", what, l.trained,
+				max(l.Budget-time.Since(l.begin), 0).Round(time.Second)) // best effort
 		},
 	})
 }

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"nodemask/advice"
-	"nodemask/nb/worker"
 	"nodemask/paper/judge"
 )
 
@@ -72,16 +70,6 @@ func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
 	require.Contains(t, out, "nothing is known of GCN yet")
 
 	fails(t, 2, "expected another file", append(arguments, "-o", filepath.Join(data, "nodes.csv"))...)
-}
-
-func TestAdviceIsServedToNotebooks(t *testing.T) {
-	t.Setenv("GOMLX_BACKEND", "go")
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	events := served(t, worker.Request{Advise: &worker.Advising{Data: easyGraph(t), Models: []string{"gcn"},
-		Budget: time.Nanosecond}})
-	require.Len(t, events, 1)
-	require.NotNil(t, events[0].Advice)
-	require.Contains(t, events[0].Advice.Sentence, "nothing is known of GCN yet")
 }
 
 func TestAdviseNamesTheFlagWhereNothingCanBeKept(t *testing.T) {

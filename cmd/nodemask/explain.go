@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/aggtree"
-	"nodemask/nb/worker"
 	"nodemask/nmgnn/explain"
 	"nodemask/plots"
 )
@@ -62,7 +58,7 @@ docs/EXPLAIN.md says how good this is, and what others do.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random orders where not all masks are computed")
 	flags.IntVar(&f.limit, "limit", usual.Limit, "largest tree to explain, in tree nodes")
 	flags.BoolVar(&f.json, "json", false, "print all of it, a line of JSON a node")
-	addOutput(flags, &f.output, "", "page or picture to write, .html or .svg (default: text on the terminal)")
+	addOutput(flags, &f.output, "", "page or picture to write, too, .html or .svg")
 	addBackend(flags, &f.backend, "go")
 	c.RunE = f.run
 	return c
@@ -96,26 +92,7 @@ func (f *explainFlags) run(c *cobra.Command, _ []string) error {
 	if err := checkOutput(f.output); err != nil {
 		return err
 	}
-	out := bufio.NewWriter(c.OutOrStdout())
-	return f.explain(c.Context(), c.ErrOrStderr(), func(v explain.View) error {
-		switch format := strings.ToLower(filepath.Ext(f.output)); {
-		case f.json:
-			return errors.Join(v.WriteJSON(plainJSON{out}), out.Flush())
-		case format == ".svg":
-			return writeFile(f.output, v.WriteSVG)
-		case format == ".html":
-			return writeFile(f.output, v.WriteHTML)
-		}
-		text, err := v.Text(plots.FormatText)
-		if err != nil {
-			return err
-		}
-		_, err = out.WriteString(text)
-		return errors.Join(err, out.Flush())
-	})
-}
-
-func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(explain.View) error) error {
+	ctx, notes := c.Context(), c.ErrOrStderr()
 	m, g, err := openModelAndGraph(ctx, notes, f.model, f.data, f.dataDir)
 	if err != nil {
 		return err
@@ -153,26 +130,30 @@ func (f *explainFlags) explain(ctx context.Context, notes io.Writer, each func(e
 		if err != nil {
 			return err
 		}
-		if err := each(explain.View{Explanation: e, Graph: g, Model: m, Features: g.FeatureNames}); err != nil {
+		if err := f.write(c.OutOrStdout(), explain.View{Explanation: e, Graph: g, Model: m,
+			Features: g.FeatureNames}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func serveExplain(ctx context.Context, x worker.Explain, send func(worker.Event)) error {
-	f := explainFlags{model: x.Model, data: x.Data, nodes: []string{x.Node}, class: x.Class, backend: "go", seed: 1}
-	return f.explain(ctx, io.Discard, func(v explain.View) error {
-		text, err := v.Text(plots.FormatText)
-		if err != nil {
-			return err
-		}
-		var svg bytes.Buffer
-		if err := v.WriteSVG(&svg); err != nil {
-			return err
-		}
-		send(worker.Event{Explained: &worker.Explained{Sentence: v.Sentence(), SVG: svg.String(), Text: text,
-			Tables: []plots.Table{v.Branches(), v.Columns()}}})
-		return nil
-	})
+func (f *explainFlags) write(w io.Writer, v explain.View) error {
+	if f.json {
+		return v.WriteJSON(plainJSON{w})
+	}
+	text, err := v.Text(plots.FormatText)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return err
+	}
+	switch strings.ToLower(filepath.Ext(f.output)) {
+	case ".svg":
+		return writeFile(f.output, v.WriteSVG)
+	case ".html":
+		return writeFile(f.output, v.WriteHTML)
+	}
+	return nil
 }

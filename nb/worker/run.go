@@ -1,12 +1,12 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -18,89 +18,86 @@ import (
 // patience is how long a stopped process may run; gonb allows a cell five seconds.
 const patience = 4 * time.Second
 
-// Run serves the request with a process of the project's command, rebuilt if out of date, and calls each with every
-// event, one at a time. If the context is cancelled, the process ends, keeping finished trials, and Run returns the
-// context's error.
-func Run(ctx context.Context, project string, r Request, each func(Event)) error {
-	request, err := json.Marshal(r)
+// Train has a process of the project's command run t, and calls each with every event. Errors are those of [Output].
+func Train(ctx context.Context, project string, t Training, each func(Event)) error {
+	request, err := json.Marshal(t)
 	if err != nil {
 		return err
 	}
-	p, err := start(ctx, project)
+	return run(ctx, project, request, nil, func(out io.Reader) error {
+		for events := json.NewDecoder(out); ; {
+			var e Event
+			if err := events.Decode(&e); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return fmt.Errorf("nodemask %s: unreadable answer: %w", Subcommand, err)
+			}
+			each(e)
+		}
+	}, Subcommand)
+}
+
+// Output runs the project's command, rebuilt if out of date, and returns its standard output. It calls say, unless nil,
+// with what the command says on standard error. If the context is cancelled, the command is interrupted, and Output
+// returns what was written and the context's error.
+func Output(ctx context.Context, project string, say func(string), args ...string) (written []byte, err error) {
+	err = run(ctx, project, nil, say, func(out io.Reader) (err error) {
+		written, err = io.ReadAll(out)
+		return err
+	}, args...)
+	return written, err
+}
+
+func run(ctx context.Context, project string, request []byte, say func(string), read func(io.Reader) error,
+	args ...string) error {
+	path := filepath.Join(project, ".nodemask", "bin", "nodemask")
+	if err := build(ctx, project, path); err != nil {
+		return err
+	}
+	diagnostics := &listener{say: say}
+	c := exec.CommandContext(ctx, path, args...)
+	c.Stderr, c.WaitDelay = diagnostics, patience
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	in, err := c.StdinPipe()
 	if err != nil {
+		return err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
 		return err
 	}
 	// If the process stops reading the request, it reports the reason itself.
-	_, _ = p.in.Write(append(request, '\n'))
-	events := json.NewDecoder(p.out)
-	var broken error
-	for {
-		var e Event
-		if err := events.Decode(&e); err != nil {
-			if !errors.Is(err, io.EOF) {
-				broken = fmt.Errorf("nodemask %s: unreadable answer: %w", Subcommand, err)
-				_ = p.in.Close()
-				_, _ = io.Copy(io.Discard, p.out)
-			}
-			break
-		}
-		each(e)
+	_, _ = in.Write(append(request, '\n'))
+	broken := read(out)
+	if broken != nil {
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out)
 	}
-	err = p.Wait()
+	err = c.Wait()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case broken != nil && err == nil:
-		return broken
 	case err != nil:
-		return &said{reason(p.errors.Bytes(), err), err}
+		return &said{reason(diagnostics.all, err), err}
 	}
-	return nil
+	return broken
 }
 
-// Output returns the command's standard output; errors are those of [Run].
-func Output(ctx context.Context, project string, args ...string) ([]byte, error) {
-	path := filepath.Join(project, ".nodemask", "bin", "nodemask")
-	if err := build(ctx, project, path); err != nil {
-		return nil, err
-	}
-	c := exec.CommandContext(ctx, path, args...)
-	var failed bytes.Buffer
-	c.Stderr = &failed
-	out, err := c.Output()
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, &said{reason(failed.Bytes(), err), err}
-	}
-	return out, nil
+// listener keeps what a command says.
+type listener struct {
+	all []byte
+	say func(string)
 }
 
-type process struct {
-	*exec.Cmd
-	in     io.WriteCloser
-	out    io.Reader
-	errors bytes.Buffer
-}
-
-func start(ctx context.Context, project string) (*process, error) {
-	path := filepath.Join(project, ".nodemask", "bin", "nodemask")
-	if err := build(ctx, project, path); err != nil {
-		return nil, err
+func (l *listener) Write(text []byte) (int, error) {
+	if l.say != nil {
+		l.say(strings.TrimSpace(string(text)))
 	}
-	p := &process{Cmd: exec.CommandContext(ctx, path, Subcommand)}
-	p.Stderr = &p.errors
-	p.WaitDelay = patience
-	p.Cancel = func() error { return p.in.Close() }
-	var err error
-	if p.in, err = p.StdinPipe(); err != nil {
-		return nil, err
-	}
-	if p.out, err = p.StdoutPipe(); err != nil {
-		return nil, err
-	}
-	return p, p.Start()
+	l.all = append(l.all, text...)
+	return len(text), nil
 }
 
 // Flags as in scripts/lab/setup.sh: else a cell and a terminal would rebuild the command in turns.

@@ -25,7 +25,7 @@ import (
 	"nodemask/paper/report"
 )
 
-func TestCellsAndGraphsArriveAsTheyWereSent(t *testing.T) {
+func TestCellsArriveAsTheyWereSent(t *testing.T) {
 	var cells []record.Cell
 	for _, a := range report.Artifacts() {
 		cells = append(cells, a.Cells()...)
@@ -34,22 +34,12 @@ func TestCellsAndGraphsArriveAsTheyWereSent(t *testing.T) {
 		33).Masked(1. / 3).With(func(p *hyper.Parameters) { p.LearningRate, p.KeepRate = 1e-300, 0 })
 	odd.Arrivals, odd.Resplit, odd.Cached, odd.History = datasets.TrainEdges, true, true, true
 	cells = append(cells, odd)
-	cora, err := datasets.Open(t.Context(), "cora", datasets.OpenOptions{})
+	sent := Training{Cells: cells, Trials: 3, FirstSeed: 100, Store: "a/b"}
+	text, err := json.Marshal(sent)
 	require.NoError(t, err)
-	dense, err := datasets.Open(t.Context(), "sbm:nodes=50", datasets.OpenOptions{})
-	require.NoError(t, err)
-	for _, sent := range []Request{
-		{Train: &Training{Cells: cells, Trials: 3, FirstSeed: 100, Store: "a/b"}},
-		{Check: &Check{Graph: cora, Root: 5, Hops: 2, Mask: []bool{true, false}}},
-		{Check: &Check{Graph: dense}},
-		{Explain: &Explain{Model: "a b.model", Data: "./a", Node: "ann", Class: "é"}},
-	} {
-		text, err := json.Marshal(sent)
-		require.NoError(t, err)
-		var received Request
-		require.NoError(t, json.Unmarshal(text, &received))
-		require.Equal(t, sent, received)
-	}
+	var received Training
+	require.NoError(t, json.Unmarshal(text, &received))
+	require.Equal(t, sent, received)
 }
 
 func TestNumbersThatAreNoneBecomeNull(t *testing.T) {
@@ -81,8 +71,8 @@ func program(t *testing.T, project, body string) {
 	require.NoError(t, os.MkdirAll(folder, 0o777))
 	require.NoError(t, os.WriteFile(filepath.Join(project, "go.mod"), []byte("module nodemask\n\ngo 1.24\n"), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "main.go"),
-		[]byte("package main\n\nimport (\n\"fmt\"\n\"io\"\n\"os\"\n)\n\nfunc main() {\n"+body+"\n_, _, _ = fmt.Print, "+
-			"io.Copy, os.Exit\n}\n"), 0o666))
+		[]byte("package main\n\nimport (\n\"fmt\"\n\"os\"\n\"os/signal\"\n)\n\nfunc main() {\n"+body+"\n_, _, _ = fmt.Print, "+
+			"signal.Stop, os.Exit\n}\n"), 0o666))
 }
 
 func TestTheCommandIsNeverOlderThanItsSources(t *testing.T) {
@@ -93,7 +83,7 @@ func TestTheCommandIsNeverOlderThanItsSources(t *testing.T) {
 		for range 2 { // two cells at once
 			both.Go(func() {
 				var events []Event
-				assert.NoError(t, Run(t.Context(), project, Request{}, func(e Event) { events = append(events, e) }))
+				assert.NoError(t, Train(t.Context(), project, Training{}, func(e Event) { events = append(events, e) }))
 				assert.Equal(t, []Event{{Trials: &Trials{Done: want}}}, events)
 			})
 		}
@@ -123,21 +113,29 @@ func TestWhatGoesWrongIsSaidInALine(t *testing.T) {
 			"for beginning of value",
 	} {
 		program(t, project, body)
-		assert.EqualError(t, Run(t.Context(), project, Request{}, func(Event) {}), want, body)
+		assert.EqualError(t, Train(t.Context(), project, Training{}, func(Event) {}), want, body)
 	}
 	t.Setenv("PATH", "")
-	assert.EqualError(t, Run(t.Context(), project, Request{}, func(Event) {}),
+	assert.EqualError(t, Train(t.Context(), project, Training{}, func(Event) {}),
 		"nodemask cannot be built: the go command was not found")
 }
 
-func TestCancellingEndsTheInputAndWaitsForTheProcess(t *testing.T) {
+func TestCancellingInterruptsTheProcessAndWaitsForIt(t *testing.T) {
 	project := t.TempDir()
-	program(t, project, `fmt.Println("{}"); io.Copy(io.Discard, os.Stdin); fmt.Println("{\"trials\":{\"done\":7}}")`)
+	program(t, project, `c := make(chan os.Signal, 1); signal.Notify(c, os.Interrupt); fmt.Println("{}"); <-c; `+
+		`fmt.Println("{\"trials\":{\"done\":7}}")`)
 	ctx, cancel := context.WithCancel(t.Context())
 	var last Event
-	err := Run(ctx, project, Request{}, func(e Event) { last = e; cancel() })
+	err := Train(ctx, project, Training{}, func(e Event) { last = e; cancel() })
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, Event{Trials: &Trials{Done: 7}}, last, "what it finished is heard of")
+
+	program(t, project, `fmt.Fprintln(os.Stderr, "half way"); fmt.Print(os.Args[1:])`)
+	var said string
+	out, err := Output(t.Context(), project, func(text string) { said = text }, "a", "b")
+	require.NoError(t, err)
+	assert.Equal(t, "[a b]", string(out))
+	assert.Equal(t, "half way", said)
 }
 
 // training, if set, makes the test binary a long training cell that writes to that folder.
@@ -154,8 +152,8 @@ func TestMain(m *testing.M) {
 	}
 	cell := record.NewCell("sbm:nodes=90,classes=3", "gin", datasets.Transductive,
 		20).With(func(p *hyper.Parameters) { p.Hidden, p.MaxEpochs = 8, 3 })
-	panic(Run(context.Background(), project, Request{Train: &Training{Cells: []record.Cell{cell}, Trials: 100_000,
-		Store: folder}}, func(Event) {}))
+	panic(Train(context.Background(), project, Training{Cells: []record.Cell{cell}, Trials: 100_000, Store: folder},
+		func(Event) {}))
 }
 
 func TestAProcessDoesNotOutliveAKilledCell(t *testing.T) {
