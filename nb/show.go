@@ -1,13 +1,16 @@
 package nb
 
 import (
+	"bytes"
 	"fmt"
 	"html"
+	"os/exec"
 	"strings"
 
 	"nodemask/aggtree"
 	"nodemask/aggtree/draw"
 	"nodemask/datasets"
+	"nodemask/internal/checkout"
 	"nodemask/plots"
 )
 
@@ -22,7 +25,7 @@ func Show(values ...any) {
 		case error:
 			Must(v)
 		case *datasets.Graph:
-			facts(v, graphFacts(v))
+			facts(v, datasets.Describe(v).Facts())
 		case *aggtree.Tree:
 			drawTree(v, draw.Options{})
 		case plots.Table:
@@ -44,21 +47,7 @@ func Show(values ...any) {
 }
 
 func preformatted(text string) {
-	showHTML(`<pre style="white-space:pre-wrap">`+html.EscapeString(text)+"</pre>", text)
-}
-
-func graphFacts(g *datasets.Graph) [][2]string {
-	d := datasets.Describe(g)
-	list := d.Facts()
-	classes, _ := largest(d)
-	var sizes []string
-	for _, c := range classes {
-		sizes = append(sizes, fmt.Sprintf("%s %d", c.Name, c.Nodes))
-	}
-	if len(sizes) > 0 {
-		list = append(list, [2]string{"largest classes", strings.Join(sizes[:min(len(sizes), 7)], ", ")})
-	}
-	return list
+	showHTML(`<pre style="overflow-x:auto">`+html.EscapeString(text)+"</pre>", text)
 }
 
 func facts(v any, list [][2]string) {
@@ -67,4 +56,19 @@ func facts(v any, list [][2]string) {
 		t.Rows = append(t.Rows, plots.Fields(fact[0], fact[1]))
 	}
 	Table(t)
+}
+
+// Describe shows what 'nodemask data describe' says of a graph that [Data] returned.
+func Describe(g *datasets.Graph) { preformatted(string(command("data", "describe", nameOf(g)))) }
+
+// Source shows the source of functions, types or methods, as 'go doc -src' does: Source("nmgnn", "GIN", "GIN.Forward").
+func Source(pkg string, names ...string) {
+	for _, name := range names {
+		c := exec.Command("go", "doc", "-src", "./"+pkg, name)
+		c.Dir = Must1(checkout.Root())
+		text, err := c.Output()
+		Must(err)
+		_, source, _ := bytes.Cut(text, []byte("\n\n"))
+		Markdown(fmt.Sprintf("Package `%s`:\n\n```go\n%s\n```\n", pkg, bytes.TrimSpace(source)))
+	}
 }

@@ -49,7 +49,7 @@ func Sweep[D string | *datasets.Graph](data D, models []string, rates []float64,
 		}
 	}
 	all := s.all()
-	trainQuietly(titleOf(all), labeller(all), worker.Training{Cells: all, Trials: s.splits})
+	run(worker.Training{Cells: all, Trials: s.splits}, true)
 	s.results = trained(all)
 	s.Show()
 	return s
@@ -110,7 +110,7 @@ func (s *Swept) chart(model string) plots.Chart {
 }
 
 func (s *Swept) table() plots.Table {
-	_, shared := described(s.all())
+	shared := "All: " + titleOf(s.all()) + "."
 	if s.all()[0].Setting == datasets.Inductive {
 		shared += " Validation nodes are scored before test nodes arrive, so with fewer neighbours."
 	}
@@ -181,14 +181,9 @@ func Best(cells ...record.Cell) *Trained {
 	return best
 }
 
-// String returns "GIN + NM, p = 0.5: seed 3, macro F1 81.20 % on test nodes".
+// String returns "GIN + NM, p = 0.7: seed 3, macro F1 81.20 % on test nodes, 79.00 % on validation nodes".
 func (t *Trained) String() string {
-	labels, _ := described([]record.Cell{t.cell})
-	rate := ""
-	if keep := t.cell.Parameters.KeepRate; keep.Active() {
-		rate = fmt.Sprintf(", p = %v", keep.Probability())
-	}
-	return fmt.Sprintf("%s%s: seed %d, macro F1 %.2f %% on test nodes, %.2f %% on validation nodes", labels[0], rate,
+	return fmt.Sprintf("%s: seed %d, macro F1 %.2f %% on test nodes, %.2f %% on validation nodes", Label(t.cell),
 		t.trial.Seed, t.trial.MacroF1, t.trial.ValidationF1)
 }
 

@@ -5,8 +5,10 @@ package incell
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"nodemask/datasets"
 	"nodemask/nb"
@@ -37,7 +39,6 @@ func Train(trials int, x train.Experiment) []*train.Result {
 	name := nameOf(x)
 	p := notebook.NewProgress(name+" on "+x.Graph.Name, trials)
 	p.Order = []string{name}
-	defer p.Tick()()
 	done := 0
 	b := Backend()
 	p.RunsOn(b.Summary())
@@ -64,10 +65,16 @@ func Train(trials int, x train.Experiment) []*train.Result {
 	if len(finished) == 0 {
 		os.Exit(1)
 	}
-	for _, r := range finished {
-		if constant, _ := r.Validation.Constant(); r.Validation.Collapsed() {
-			nb.Markdown(notebook.Collapsed(name, r.Seed, 100*r.Validation.MacroF1, 100*constant, x.Parameters))
-		}
-	}
 	return finished
+}
+
+func nameOf(x train.Experiment) string {
+	name := hyper.Title(x.Parameters.Model)
+	if x.Own != nil && len(x.Own.Layers) > 0 {
+		_, name, _ = strings.Cut(fmt.Sprintf("%T", x.Own.Layers[0]), ".")
+	}
+	if x.Parameters.KeepRate.Active() {
+		name += " + NM"
+	}
+	return name
 }
