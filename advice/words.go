@@ -2,7 +2,6 @@ package advice
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
+	"nodemask/plots"
 	"nodemask/stats"
 )
 
@@ -103,14 +103,6 @@ func (q *Question) name(a *Arm) string {
 	}
 }
 
-func (q *Question) plainTitle() string {
-	title := plain + " " + hyper.Title(q.Model)
-	if words := q.Arms[0].dropoutWords(); words != "" {
-		title += " (" + words + ")"
-	}
-	return title
-}
-
 // best returns the most helpful arm, else the furthest ahead, else plain; nil without scores.
 func (q *Question) best() *Arm {
 	best := q.Arms[0]
@@ -180,13 +172,6 @@ func (a *Advice) use(setting datasets.Setting) (of *Question, best *Arm) {
 	return of, best
 }
 
-func where(setting datasets.Setting) string {
-	if setting == datasets.Inductive {
-		return "where nodes arrive after training"
-	}
-	return "where all nodes are known in training"
-}
-
 func (a *Advice) settings() (all []datasets.Setting) {
 	for _, q := range a.Questions {
 		if !slices.Contains(all, q.Setting) {
@@ -196,196 +181,86 @@ func (a *Advice) settings() (all []datasets.Setting) {
 	return all
 }
 
+// sentence says what each question found, and what to use in each setting.
 func (a *Advice) sentence() string {
 	var parts []string
-	settings := a.settings()
-	for i, setting := range settings {
-		begin := "On " + a.Data
-		if len(settings) > 1 {
-			begin = "On " + a.Data + ", " + where(setting)
-			if i > 0 {
-				begin = strings.ToUpper(where(setting)[:1]) + where(setting)[1:]
-			}
-			begin += ","
+	for i, q := range a.Questions {
+		begin := "With "
+		if i == 0 {
+			begin = "On " + a.Data + ", with "
 		}
-		parts = append(parts, a.of(begin, setting)...)
+		parts = append(parts, begin+q.title()+", "+q.finding()+".")
+	}
+	for _, setting := range a.settings() {
+		q, best := a.use(setting)
+		if best == nil {
+			continue
+		}
+		verb, what := "Use", hyper.Title(q.Model)+" with "+strings.Replace(q.name(best), " with ", ", ", 1)
+		if best.Name == plain {
+			what = strings.TrimSuffix(plain+" "+hyper.Title(q.Model)+", "+best.dropoutWords(), ", ")
+		}
+		if slices.ContainsFunc(a.Questions, func(q *Question) bool { return q.Setting == setting && q.open() > q.usedUp() }) {
+			verb = "Until then, use"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s (%s): %.1f.", verb, what, setting, best.Score().Mean))
 	}
 	return strings.Join(parts, " ")
 }
 
-func (a *Advice) of(begin string, setting datasets.Setting) (sentences []string) {
-	var gains, none, open, waiting, others, used, unstable []string
-	for _, q := range a.Questions {
-		if q.Setting != setting {
-			continue
-		}
-		model, best := hyper.Title(q.Model), q.best()
-		switch {
-		case !q.compared():
-			waiting = append(waiting, model)
-			continue
-		case best.helps():
-			gains = append(gains, q.says(best))
-		case q.open() > 0:
-			open = append(open, model)
-		default:
-			none = append(none, model)
-		}
-		for _, arm := range q.Arms[1:] {
-			if arm.Effect != nil && !(arm == best && arm.helps()) && (arm == best || arm.Name == maskingArm) {
-				others = append(others, q.says(arm))
-			}
-		}
-		if q.open() > 0 && q.open() == q.usedUp() {
-			used = append(used, model)
-		}
-		if text := q.stability(); text != "" {
-			unstable = append(unstable, text)
-		}
+func (q *Question) finding() string {
+	if !q.compared() {
+		return "nothing is compared yet"
 	}
-	yet := " yet"
-	if len(waiting) == 0 && len(used) == len(open) {
-		yet = ""
-	}
-	var parts []string
-	for _, part := range []struct {
-		text string
-		of   []string
-	}{{"", gains}, {"nothing helps %s by a point", none}, {"the splits can't tell" + yet + " what helps %s", open}} {
-		switch {
-		case len(part.of) == 0:
-		case part.text == "":
-			parts = append(parts, joined(part.of, "and"))
-		default:
-			parts = append(parts, fmt.Sprintf(part.text, joined(part.of, "or")))
-		}
-	}
-	if len(parts) == 0 {
-		return []string{begin + " nothing is known of " + joined(waiting, "or") + " yet."}
-	}
-	sentences = append(sentences, begin+" "+strings.Join(parts, "; ")+".")
-	if len(others) > 0 {
-		text := joined(others, "and")
-		sentences = append(sentences, strings.ToUpper(text[:1])+text[1:]+".")
-	}
-	if len(used) > 0 {
-		sentences = append(sentences, fmt.Sprintf("All %d splits are used for %s: more time won't tell.",
-			mostSplits(), joined(used, "and")))
-	}
-	if len(waiting) > 0 {
-		sentences = append(sentences, "Not compared yet: "+joined(waiting, "and")+".")
-	}
-	sentences = append(sentences, unstable...)
-	if q, best := a.use(setting); best != nil {
-		what := q.plainTitle()
-		if best.Name != plain {
-			what = hyper.Title(q.Model) + " with " + strings.Replace(q.name(best), " with ", ", ", 1)
-		}
-		verb := "Use"
-		if yet != "" && len(open)+len(waiting) > 0 {
-			verb = "Until then, use"
-		}
-		sentences = append(sentences, fmt.Sprintf("%s %s: %.1f.", verb, what, best.Score().Mean))
-	}
-	return sentences
-}
-
-// says puts an arm's effect in words.
-func (q *Question) says(a *Arm) string {
-	name, model, e := q.name(a), hyper.Title(q.Model), a.Effect
-	between := func(mean, low, high float64) string {
-		text := fmt.Sprintf("%.1f points (%.1f to %.1f)", rounded1(mean), rounded1(low), rounded1(high))
-		return strings.ReplaceAll(text, "-", "−")
-	}
-	points := between(e.Mean, e.Low, e.High)
+	best, text := q.best(), ""
 	switch {
-	case a.helps():
-		return fmt.Sprintf("%s helps %s by %s", name, model, points)
-	case a.Verdict == judge.Hurts:
-		return fmt.Sprintf("%s hurts %s by %s", name, model, between(-e.Mean, -e.High, -e.Low))
-	case a.Verdict == judge.Under:
-		return fmt.Sprintf("%s changes %s by under a point: %s", name, model, points)
-	case a.ahead():
-		return fmt.Sprintf("%s is ahead for %s, by %s on %d splits", name, model, points, e.Splits)
+	case best.helps():
+		text = q.says(best)
+	case q.open() == 0:
+		text = "nothing helps by a point"
+	case q.open() == q.usedUp():
+		text = fmt.Sprintf("all %d splits can't tell what helps", mostSplits())
+	default:
+		text = "the splits can't tell yet what helps"
 	}
-	return fmt.Sprintf("%s changes %s by %s on %d splits, which can't tell", name, model, points, e.Splits)
-}
-
-func rounded1(x float64) float64 { return math.Round(10*x)/10 + 0 } // no −0
-
-func (q *Question) stability() string {
-	base := q.Arms[0]
-	var best *Arm
-	for _, a := range q.Arms[1:] {
-		n := min(len(a.F1), len(base.F1))
-		if n > 0 && (best == nil || share(a) < share(best)) {
-			best = a
-		}
-	}
-	if best == nil || base.Collapsed < 2 || share(base) < 2*share(best) || share(base)-share(best) < 0.05 {
-		return ""
-	}
-	return fmt.Sprintf("What it buys is stability: plain %s collapsed on %d of %d splits (%s), with %s on %d of %d (%s).",
-		hyper.Title(q.Model), base.Collapsed, len(base.F1), base.Score().Text(1), q.name(best), best.Collapsed, len(best.F1),
-		best.Score().Text(1))
-}
-
-func share(a *Arm) float64 { return float64(a.Collapsed) / float64(max(len(a.F1), 1)) }
-
-func joined(all []string, word string) string {
-	if len(all) < 2 {
-		return strings.Join(all, "")
-	}
-	return strings.Join(all[:len(all)-1], ", ") + " " + word + " " + all[len(all)-1]
-}
-
-// Rest lists open arms and the time to settle them; "" if all are settled.
-func (a *Advice) Rest() string {
-	if a.Settled {
-		return ""
-	}
-	open, of, stays := 0, 0, 0
-	for _, q := range a.Questions {
-		open, of, stays = open+q.open(), of+len(q.Arms)-1, stays+q.usedUp()
-	}
-	text := fmt.Sprintf("%d of %d comparisons are not settled", open, of)
-	switch {
-	case stays == open:
-		return fmt.Sprintf("%s: all %d splits are used, and more time won't tell.", text, mostSplits())
-	case stays > 0:
-		text += fmt.Sprintf(", %d of them with all %d splits used", stays, mostSplits())
-	}
-	if a.Left > 0 {
-		text += fmt.Sprintf(": about %s more, by the same command with --budget %s, which goes on from here",
-			spoken(a.Left), spoken(a.Left+a.Left/4))
-	}
-	if a.Left == 0 {
-		text += fmt.Sprintf(". No trial ended in the budget of %v: expected a longer --budget, such as %s", a.Budget,
-			spoken(max(usualBudget, 4*a.Budget)))
-	}
-	return text + "."
-}
-
-func spoken(d time.Duration) string {
-	text := rounded(d).String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = strings.TrimSuffix(text, zero[1:])
+	for _, arm := range q.Arms[1:] {
+		if arm.Effect != nil && !(arm == best && arm.helps()) && (arm == best || arm.Name == maskingArm) {
+			text += "; " + q.says(arm)
 		}
 	}
 	return text
 }
 
-func rounded(d time.Duration) time.Duration {
-	switch {
-	case d < 10*time.Millisecond:
-		return d.Round(time.Millisecond / 10)
-	case d < time.Second:
-		return d.Round(10 * time.Millisecond)
-	case d < 2*time.Minute:
-		return d.Round(time.Second)
-	case d < 3*time.Hour:
-		return d.Round(time.Minute)
+// says puts an arm's effect in words.
+func (q *Question) says(a *Arm) string {
+	verb := map[judge.Verdict]string{judge.Helps: "helps", judge.Hurts: "hurts", judge.Under: "changes it by under a point",
+		judge.Unclear: "can't be told from it"}[a.Verdict]
+	if a.ahead() {
+		verb = "is ahead"
 	}
-	return d.Round(time.Hour)
+	e := a.Effect
+	return fmt.Sprintf("%s %s, by %s points (%s to %s) on %d splits", q.name(a), verb, plots.Signed(e.Mean, 1),
+		plots.Signed(e.Low, 1), plots.Signed(e.High, 1), e.Splits)
+}
+
+// Rest counts open comparisons, with the time to settle them; "" if all are settled.
+func (a *Advice) Rest() string {
+	if a.Settled {
+		return ""
+	}
+	open, used := 0, 0
+	for _, q := range a.Questions {
+		open, used = open+q.open(), used+q.usedUp()
+	}
+	text := fmt.Sprintf("%d of %d comparisons are not settled", open, a.Comparisons)
+	switch {
+	case used == open:
+		return fmt.Sprintf("%s: all %d splits are used, and more time won't tell.", text, mostSplits())
+	case a.Left == 0:
+		return fmt.Sprintf("%s. No trial ended in the budget of %v: expected a longer --budget, such as %v.", text, a.Budget,
+			max(usualBudget, 4*a.Budget))
+	}
+	left := a.Left.Truncate(time.Second) + time.Second
+	return fmt.Sprintf("%s: about %v more, by the same command with --budget %v, which goes on from here.", text, left,
+		(left * 5 / 4).Round(time.Second))
 }

@@ -25,9 +25,10 @@ func TestTheSentenceNamesTheGainTheRateAndWhatToUse(t *testing.T) {
 		}
 		return gain
 	}))
-	assert.Regexp(t, `^On my-graph node masking with p = 0\.7 helps GIN by [34]\.\d points \(\d\.\d to \d\.\d\); nothing `+
-		`helps GCN by a point\. Node masking with p = 0\.9 changes GCN by under a point: 0\.\d points \(−0\.\d to 0\.\d\)\. `+
-		`Use GIN with node masking, p = 0\.7: 8[2345]\.\d\.$`, a.Sentence)
+	assert.Regexp(t, `^On my-graph, with GIN, transductive, node masking with p = 0\.7 helps, by \+[34]\.\d points \(\+\d\.\d `+
+		`to \+\d\.\d\) on \d+ splits\. With GCN, transductive, nothing helps by a point; node masking with p = 0\.9 changes it `+
+		`by under a point, by .0\.\d points \(−0\.\d to \+0\.\d\) on \d+ splits\. Use GIN with node masking, p = 0\.7 `+
+		`\(transductive\): 8[2345]\.\d\.$`, a.Sentence)
 	assert.Contains(t, a.Command, "nodemask train --data my-graph --model gin --setting transductive --train 10 ")
 	assert.Contains(t, a.Command, "--keep-rate 0.7")
 	assert.NotContains(t, a.Command, "--json")
@@ -47,14 +48,14 @@ func TestWhenTheBudgetEndsWhatIsOpenIsSaid(t *testing.T) {
 	o.Budget = time.Nanosecond
 	a := advised(t, o, lab)
 	assert.False(t, a.Settled)
-	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
+	assert.Equal(t, "On my-graph, with GIN, transductive, nothing is compared yet.", a.Sentence)
 
 	a = stopped(t, options("gin"), lab, 4)
-	assert.Equal(t, "On my-graph nothing is known of GIN yet.", a.Sentence)
+	assert.Equal(t, "On my-graph, with GIN, transductive, nothing is compared yet.", a.Sentence)
 	assert.Regexp(t, `^4 of 4 comparisons are not settled: about \d+s more, by the same command with --budget `, a.Rest())
 
 	a = stopped(t, options("gin"), lab, 110)
-	assert.Contains(t, a.Sentence, "the splits can't tell yet what helps GIN")
+	assert.Contains(t, a.Sentence, "the splits can't tell yet what helps")
 	assert.Regexp(t, `^[1-4] of 4 comparisons are not settled: about [\dms]+ more, by the same command with `+
 		`--budget [\dms]+, which goes on from here\.$`, a.Rest())
 }
@@ -97,12 +98,12 @@ func dropping(rate float64) func(record.Cell) float64 {
 
 func TestWhatDropoutThePlainModelHasIsSaid(t *testing.T) {
 	a := advised(t, options("gin"), noisy(1, dropping(0.5)))
-	assert.Contains(t, a.Sentence, " Use plain GIN (dropout 0.5): 8")
+	assert.Contains(t, a.Sentence, " Use plain GIN, dropout 0.5 (transductive): 8")
 	assert.Contains(t, a.Table().Caption, "; dropout 0.5, unless a row says otherwise.")
 	assert.Equal(t, "plain, dropout 0.5", a.Table().Rows[0][1].Text)
 
 	a = advised(t, options("gin"), noisy(1, dropping(0)))
-	assert.Contains(t, a.Sentence, " Use plain GIN (no dropout): 8")
+	assert.Contains(t, a.Sentence, " Use plain GIN, no dropout (transductive): 8")
 	assert.Contains(t, a.Table().Caption, "; no dropout, unless a row says otherwise.")
 	assert.Equal(t, "plain, no dropout", a.Table().Rows[0][1].Text)
 }
@@ -167,7 +168,7 @@ func TestWhenAllSplitsAreUsedTheRestStaysOpen(t *testing.T) {
 	a := advised(t, options("gin"), &fake{trained: map[string][]record.Record{}, score: wild})
 	require.Equal(t, judge.Unclear, armOf(t, a, maskingArm).Verdict)
 	require.Len(t, armOf(t, a, maskingArm).F1, 135)
-	assert.Contains(t, a.Sentence, "All 135 splits are used for GIN: more time won't tell.")
+	assert.Contains(t, a.Sentence, "with GIN, transductive, all 135 splits can't tell what helps; node masking")
 	assert.NotRegexp(t, `Until then|yet`, a.Sentence)
 	assert.Equal(t, "1 of 4 comparisons are not settled: all 135 splits are used, and more time won't tell.", a.Rest())
 }

@@ -29,7 +29,7 @@ func Experiment[D string | *datasets.Graph](data D, model string) record.Cell {
 	return c
 }
 
-// nameOf returns a graph's file, else its name. It ends the cell if the graph is neither in a file nor in the catalogue.
+// nameOf returns a graph's file, else its name. A graph that is neither in a file nor in the catalogue ends the cell.
 func nameOf(g *datasets.Graph) string {
 	if isFile(g.Source) {
 		return g.Source

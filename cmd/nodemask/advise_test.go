@@ -49,8 +49,8 @@ func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
 	arguments := []string{"advise", "--data", data, "--models", "gcn", "--setting", "transductive", "--train", "30",
 		"--results", folder, "--budget", "1h"}
 	out, _ := succeeds(t, append(arguments, "-o", page)...)
-	require.Contains(t, out, "On "+data+" nothing helps GCN by a point")
-	require.Contains(t, out, "Use plain GCN (dropout 0.5): 100.0.")
+	require.Contains(t, out, "On "+data+", with GCN, transductive, nothing helps by a point")
+	require.Contains(t, out, "Use plain GCN, dropout 0.5 (transductive): 100.0.")
 	require.Contains(t, out, "nodemask train --data "+data+" --model gcn --setting transductive --train 30")
 	require.Contains(t, fileText(t, page), "What helps on "+data)
 	kept := contents(t, folder)
@@ -67,7 +67,7 @@ func TestAdviseAnswersKeepsItsTrialsAndWritesAPage(t *testing.T) {
 	// Other content under the same name is another graph.
 	put(t, data, "edges.csv", "source,target\nn1,n3\n")
 	out, _ = succeeds(t, append(arguments, "--json", "--budget", "1ns")...)
-	require.Contains(t, out, "nothing is known of GCN yet")
+	require.Contains(t, out, "nothing is compared yet")
 
 	fails(t, 2, "expected another file", append(arguments, "-o", filepath.Join(data, "nodes.csv"))...)
 }
