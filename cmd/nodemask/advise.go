@@ -20,7 +20,6 @@ import (
 
 	"nodemask/advice"
 	"nodemask/datasets"
-	"nodemask/internal/jobs"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -128,11 +127,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	// Pairs need the same graph, and versions may train differently.
 	kept := sha256.Sum256([]byte(o.Graph.ContentHash() + record.Version()))
 	folder = filepath.Join(folder, hex.EncodeToString(kept[:8]))
-	pool, err := jobs.New(b, o.Jobs, func(own *backend.Backend) *train.Runner {
-		r := train.NewRunner(own)
-		r.Programs = keptPrograms
-		return r
-	}, (*train.Runner).Close)
+	pool, err := train.NewPool(b, o.Jobs, keptPrograms)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +150,7 @@ func adviceError(err error) error {
 type lab struct {
 	advice.Options
 	backend *backend.Backend
-	pool    *jobs.Pool[*train.Runner]
+	pool    *train.Pool
 	store   *record.Store
 	trained int
 

@@ -110,9 +110,6 @@ func checkOutputs(c *cobra.Command, _ []string) error {
 		if output == "" {
 			continue
 		}
-		if kept := value("checkpoint"); sameFolder(filepath.Dir(output), kept) {
-			return misusef("--%s %s: --checkpoint keeps what it resumes from in this folder: expected another", name, output)
-		}
 		for _, flag := range inputFlags {
 			if value(flag) == "" || wholefile.Replaces(output, output) == "" { // a missing file is no input
 				continue
@@ -256,15 +253,6 @@ func checkWritable(flag, file string) error {
 		return fmt.Errorf("%s: nothing can be written there: %w", name, err)
 	}
 	return nil
-}
-
-func sameFolder(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }
 
 func isFolder(path string) bool {

@@ -76,17 +76,8 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 	}
 }
 
-func TestNoOutputIsWrittenWhereTrainingResumesFrom(t *testing.T) {
-	g, kept := smallGraph(t), t.TempDir()
-	for _, name := range []string{"seed-1.safetensors", ".lock", "m"} {
-		fails(t, 2, "--checkpoint keeps what it resumes from in this folder", quickTrain(g, "--batches", "2",
-			"--checkpoint", kept, "--save-model", filepath.Join(kept, name))...)
-	}
-	require.Empty(t, filesBelow(kept))
-}
-
 func TestEveryFlagOfAFileIsKnownAsInputOrOutput(t *testing.T) {
-	neither := []string{"checkpoint", "site", "mirror"} // folders to create, and an address
+	neither := []string{"site", "mirror"} // a folder to create, and an address
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		require.True(t, c == c.Root() || c.PersistentPreRunE == nil && c.PersistentPreRun == nil,

@@ -230,24 +230,14 @@ func (b *bench) advising(folder string) []string {
 
 func TestKillsLeaveNothingHalf(t *testing.T) {
 	b := newBench(t)
-	for _, folder := range []string{"saved", "checkpoint", "embedded"} {
+	for _, folder := range []string{"saved", "embedded"} {
 		require.NoError(t, os.Mkdir(b.at(folder), 0o777))
 	}
-	saved, checkpoint, embedded := b.at("saved"), b.at("checkpoint"), filepath.Join(b.at("embedded"), "e.csv")
+	saved, embedded := b.at("saved"), filepath.Join(b.at("embedded"), "e.csv")
 	b.killEach(victim{name: "models", kills: 35, command: b.saving(saved), again: true, holds: func(when string) {
 		b.predicts(saved, when)
 		if when == "models run again" {
 			b.only(saved, when, "m")
-		}
-	}})
-
-	in := append(slices.Clone(b.train), "--batches", "3", "--checkpoint", checkpoint, "--json")
-	want := trained(t, in[:len(in)-1]...)
-	b.killEach(victim{name: "checkpoints", kills: 25, command: in, again: true, reset: func() {
-		require.NoError(t, os.RemoveAll(checkpoint))
-	}, holds: func(when string) {
-		if when == "checkpoints run again" {
-			require.Equal(t, want, trained(t, in[:len(in)-1]...), "to the same numbers")
 		}
 	}})
 
@@ -295,11 +285,6 @@ func TestTwoProcessesAtOnceLeaveWholeFilesOfOneOfThem(t *testing.T) {
 		b.predicts(saved, "models")
 		b.only(saved, "models", "m")
 	}
-	checkpoint := append(slices.Clone(b.train), "--batches", "3", "--json", "--checkpoint")
-	for i := range 8 {
-		folder := b.at(string(rune('a' + i)))
-		b.both(append(checkpoint, folder), append(checkpoint, folder))
-	}
 	embed := []string{"predict", "--all", "--model", filepath.Join(saved, "m"), "--data", b.graph, "--backend", "go", "-o", table}
 	b.must(embed...)
 	want := fileText(b, table)
@@ -330,5 +315,5 @@ func TestTwoProcessesAtOnceLeaveWholeFilesOfOneOfThem(t *testing.T) {
 		b.both(b.advising(b.at("advice")), b.advising(b.at("advice")))
 		b.whole(b.at("advice"), "advice")
 	}
-	t.Log("50 pairs: 20 of models, 8 of checkpoints, 8 of tables, 8 of merged results, 3 of records, 3 of advice")
+	t.Log("42 pairs: 20 of models, 8 of tables, 8 of merged results, 3 of records, 3 of advice")
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"nodemask/datasets"
-	"nodemask/internal/jobs"
-	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/judge"
@@ -105,12 +103,7 @@ func (r partRun) train(batch judge.Batch) error {
 	o := measure.Options{Seeds: batch.Seeds, Batch: 5, Protocol: r.protocol}
 	if r.part == judge.Graphs { // balanced over graphs, whenever it ends
 		o.Batch = 1
-		o.Pool, err = jobs.New(b, r.jobs, func(own *backend.Backend) *train.Runner {
-			runner := train.NewRunner(own)
-			runner.Programs = len(batch.Cells)
-			return runner
-		}, (*train.Runner).Close)
-		if err != nil {
+		if o.Pool, err = train.NewPool(b, r.jobs, len(batch.Cells)); err != nil {
 			return err
 		}
 		defer o.Pool.Close()

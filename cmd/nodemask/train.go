@@ -22,20 +22,18 @@ var trainGroups = []flagGroup{
 	{"Node masking, and what else regularises", []string{"keep-rate", "regulariser", "dropout"}},
 	{"The model and its training", []string{"layers", "hidden", "learning-rate", "max-epochs", "stop-on", "set"}},
 	{"What comes out", []string{"json", "cache-inference", "save-model", "save-cache"}},
-	{"Graphs larger than memory", []string{"batches", "memory", "checkpoint"}},
-	{"Where it runs", []string{"backend", "jobs"}},
+	{"Where it runs", []string{"backend", "jobs", "batches"}},
 }
 
 type trainFlags struct {
 	data, dataDir, model, setting, preset string
 	saveModel, backend                    string
 	saveCache                             bool
-	trainPercent, trials, jobs            int
+	trainPercent, trials, jobs, batches   int
 	seed, splitSeed                       uint64
 	axes                                  []*axisFlag
 	set                                   *setFlag
 	cacheInference, json                  bool
-	batched                               batchFlags
 }
 
 func newTrainCommand() *cobra.Command { return trainCommand(new(trainFlags)) }
@@ -73,7 +71,8 @@ backend.`,
 		"the train nodes")
 	addBackend(flags, &f.backend, "")
 	flags.IntVar(&f.jobs, "jobs", 0, "trials side by side (default: 1 with XLA, one a core with go)")
-	f.batched.add(flags)
+	flags.IntVar(&f.batches, "batches", 0, "for a graph larger than memory: train on so many clusters of nodes (2 or "+
+		"more), one after the other; neighbours in other clusters come from cached representations, in $TMPDIR")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object a trial instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if f.set.help {
@@ -214,13 +213,15 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 		return misusef("--trials %d: expected 1 to 1000000", f.trials)
 	case f.jobs < 0:
 		return misusef("--jobs %d: expected a number of trials to run side by side, or 0 to choose", f.jobs)
+	case f.jobs > 1 && f.batches != 0:
+		return misusef("--jobs %d: trials in batches run one after the other", f.jobs)
 	}
 	if f.saveModel != "" {
 		if err := checkWritable("save-model", f.saveModel); err != nil {
 			return err
 		}
 	}
-	return f.checkBatches(c)
+	return nil
 }
 
 func (f *trainFlags) run(c *cobra.Command) error {
@@ -235,7 +236,7 @@ func (f *trainFlags) run(c *cobra.Command) error {
 		return err
 	}
 	var b *backend.Backend
-	if info, generated := datasets.Generated(f.data); generated && !f.batched.on { // refuse before generating
+	if info, generated := datasets.Generated(f.data); generated && f.batches == 0 { // refuse before generating
 		if b, err = openBackend(c.ErrOrStderr(), f.backend); err != nil {
 			return err
 		}

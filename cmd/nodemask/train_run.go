@@ -11,10 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nodemask/datasets"
-	"nodemask/internal/memory"
 	"nodemask/internal/svg"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
@@ -29,22 +27,22 @@ import (
 func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets.Graph, a arm, first bool) (
 	[]*train.Result, error) {
 	x := measure.Experiment(a.Cell, graph)
-	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json && !f.batched.on, f.saveCache
+	x.SplitSeed, x.Smoothness, x.Keep = f.splitSeed, f.json && f.batches == 0, f.saveCache
 	out := c.OutOrStdout()
 	var emit func(*train.Result) error
 	if f.json {
 		encoder := json.NewEncoder(plainJSON{out})
 		emit = func(r *train.Result) error {
-			if f.batched.on {
-				return encoder.Encode(batchedRecord{measure.Record(x, b, r), f.batched.said.Batches})
+			if f.batches != 0 {
+				return encoder.Encode(batchedRecord{measure.Record(x, b, r), f.batches})
 			}
 			return encoder.Encode(measure.Record(x, b, r))
 		}
 	}
 	run := x.Run
-	if f.batched.on {
+	if f.batches != 0 {
 		var err error
-		if run, err = f.batched.runner(c, x); err != nil {
+		if run, err = f.runInBatches(x); err != nil {
 			return nil, err
 		}
 	}
@@ -208,10 +206,8 @@ func (f *trainFlags) changed(c *cobra.Command, cell, usual record.Cell) string {
 	if f.splitSeed != 1 {
 		flags = append(flags, fmt.Sprintf("--split-seed %d", f.splitSeed))
 	}
-	for _, flag := range []string{"batches", "memory"} {
-		if c.Flags().Changed(flag) {
-			flags = append(flags, "--"+flag+" "+c.Flag(flag).Value.String())
-		}
+	if f.batches != 0 {
+		flags = append(flags, fmt.Sprintf("--batches %d", f.batches))
 	}
 	if len(flags) == 0 {
 		return ""
@@ -256,69 +252,23 @@ func title(x train.Experiment, preset string) string {
 		x.Parameters.Layers, hyper.Title(x.Parameters.Model), preset, masking)
 }
 
-type batchFlags struct {
-	on       bool
-	clusters int
-	memory   string
-	keep     string
-
-	limit int64
-	said  train.Estimate
-}
-
 // batchedRecord is not stored: stored cells train on whole graphs.
 type batchedRecord struct {
 	record.Record
 	Batches int `json:"batches"`
 }
 
-func (f *batchFlags) add(flags *pflag.FlagSet) {
-	flags.IntVar(&f.clusters, "batches", 0, "train on so many clusters of nodes, one after the other; neighbours in "+
-		"other clusters come from cached representations, in $TMPDIR (1: the whole graph at once)")
-	flags.StringVar(&f.memory, "memory", "", "choose --batches such that training takes at most this much memory, such "+
-		"as 2GiB")
-	flags.StringVar(&f.keep, "checkpoint", "", "folder for what a trial in batches had after each epoch: the same "+
-		"command goes on from there")
-}
-
-func (f *trainFlags) checkBatches(c *cobra.Command) (err error) {
-	b := &f.batched
-	b.on = c.Flags().Changed("batches") || b.memory != ""
-	switch {
-	case !b.on && b.keep != "":
-		return misusef("--checkpoint: expected --batches or --memory too")
-	case !b.on:
-		return nil
-	case b.clusters < 0 || c.Flags().Changed("batches") && b.clusters == 0:
-		return misusef("--batches %d: expected 1 or more", b.clusters)
-	case f.jobs > 1:
-		return misusef("--jobs %d: trials in batches run one after the other", f.jobs)
-	case b.memory != "":
-		if b.limit, err = memory.Parse(b.memory); err != nil {
-			return misusef("--memory %s: %w", b.memory, err)
-		}
-	}
-	return nil
-}
-
-func (f *batchFlags) runner(c *cobra.Command, x train.Experiment) (runFunc, error) {
-	o := train.Batches{Clusters: f.clusters, Memory: f.limit, Checkpoint: f.keep,
-		Version: record.Version(),
-		Said: func(e train.Estimate) {
-			f.said = e
-			fmt.Fprintln(c.ErrOrStderr(), e)
-		}}
+func (f *trainFlags) runInBatches(x train.Experiment) (runFunc, error) {
+	o := train.Batches{Clusters: f.batches}
 	if err := o.Check(x); err != nil {
 		return nil, misuse{err}
 	}
-	if o.Clusters != 1 {
-		var err error
-		if o.Release, err = train.Spill(x.Graph, ""); err != nil {
-			return nil, err
-		}
-		debug.SetGCPercent(25) // each batch leaves garbage
-		debug.FreeOSMemory()
+	var err error
+	if o.Release, err = train.Spill(x.Graph, ""); err != nil {
+		return nil, err
 	}
+	debug.SetGCPercent(25) // each batch leaves garbage
+	debug.FreeOSMemory()
 	return func(ctx context.Context, b *backend.Backend, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {
 		return train.InBatches(ctx, b, x, o, seeds, r)
 	}, nil

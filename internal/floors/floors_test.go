@@ -48,7 +48,6 @@ var rooms = map[string][]string{
 	"internal/checkout":  nil,
 	"internal/memory":    nil,
 	"internal/wholefile": nil,
-	"internal/jobs":      {"nmgnn/backend"},
 	"internal/gobuild":   {"internal/wholefile"},
 	"internal/faults":    nil,
 
@@ -72,7 +71,6 @@ var rooms = map[string][]string{
 	"nmgnn/internal/kernels/fused": nil,
 	"nmgnn/internal/gomlx":         nil,
 	"nmgnn/internal/safetensors":   {"internal/wholefile"},
-	"nmgnn/internal/learn":         {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/internal/kernels", "stats"},
 	"nmgnn/internal/kernels":       {"csr", "nmgnn/internal/gomlx", "nmgnn/internal/kernels/fused"},
 	"nmgnn":                        {"csr", "datasets", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/internal/kernels"},
 	"nmgnn/backend": {"internal/wholefile", "internal/checkout", "internal/memory", "nmgnn/internal/kernels/fused",
@@ -83,13 +81,13 @@ var rooms = map[string][]string{
 	"nmgnn/infer": {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/internal/gomlx", "nmgnn/internal/kernels"},
 	"nmgnn/cached": {"csr", "datasets", "internal/ended", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer",
 		"nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/internal/kernels"},
-	"nmgnn/train": {"csr", "datasets", "internal/ended", "internal/jobs", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",
-		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/kernels", "nmgnn/internal/learn",
+	"nmgnn/train": {"csr", "datasets", "internal/ended", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",
+		"nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/kernels",
 		"nmgnn/internal/safetensors", "stats"},
 	"nmgnn/explain": {"aggtree", "aggtree/draw", "csr", "datasets", "internal/ended", "internal/memory", "nmgnn/backend", "nmgnn/cached",
 		"nmgnn/hyper", "nmgnn/infer", "internal/svg", "plots"},
 	"nmgnn/theorem": {"aggtree", "datasets", "internal/ended", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/hyper",
-		"nmgnn/infer", "nmgnn/internal/learn"},
+		"nmgnn/infer"},
 	beam: {"csr", "datasets", "internal/ended", "internal/wholefile", "nmgnn",
 		"nmgnn/backend", "nmgnn/cached", "nmgnn/infer", "nmgnn/internal/gomlx", "nmgnn/internal/safetensors"},
 	"nmgnn/onnx": {"internal/wholefile", "nmgnn", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer", "nmgnn/internal/gomlx"},
@@ -99,7 +97,7 @@ var rooms = map[string][]string{
 
 	"paper/record":     {"datasets", "nmgnn/hyper", "stats"},
 	"paper/recordtest": {"datasets", "nmgnn/hyper", "paper/record"},
-	"paper/measure":    {"datasets", "internal/jobs", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper/record"},
+	"paper/measure":    {"datasets", "internal/memory", "nmgnn/backend", "nmgnn/hyper", "nmgnn/train", "paper/record"},
 
 	"paper":  {"datasets", "nmgnn/hyper", "paper/record"},
 	"advice": {"datasets", "nmgnn/hyper", "paper/judge", "plots", "paper/record", "stats"},
@@ -114,7 +112,7 @@ var rooms = map[string][]string{
 		"paper/measure", "stats"},
 
 	"nb": append([]string{"nb/internal/notebook", "nb/worker"}, forUsers...),
-	"cmd": append([]string{"internal/jobs", "internal/memory", "internal/svg",
+	"cmd": append([]string{"internal/memory", "internal/svg",
 		"internal/wholefile", "nb/worker"}, forUsers...),
 	"notebooks": {"nb"},
 }

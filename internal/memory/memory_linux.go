@@ -18,12 +18,6 @@ func Get() (Left, bool) {
 	return least(all)
 }
 
-// Resident returns this process's memory in use, in bytes; 0 if the system does not report it.
-func Resident() int64 {
-	kilobytes, _ := numberOf(os.DirFS("/"), "proc/self/status", "VmRSS:")
-	return kilobytes << 10
-}
-
 // Addresses returns the limit on this process's address space in bytes, if limited ("ulimit -v").
 func Addresses() (bytes int64, limited bool) {
 	var l unix.Rlimit

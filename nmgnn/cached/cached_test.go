@@ -20,7 +20,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/learn"
 )
 
 // arrivalsOf returns the nodes outside a view's train graph with their edges, named by number.
@@ -175,7 +174,7 @@ func TestPredictingInBatchesIsEquationFour(t *testing.T) {
 				var first infer.Representation
 				for _, together := range []bool{true, false} {
 					// Running the model over the test graph as the cache sees it computes all new nodes at once.
-					edges, err := learn.CachedEdges(view, together)
+					edges, err := view.CachedEdges(together)
 					require.NoError(t, err)
 					all, err := m.Network().Represent(b, edges, g.Features.Select(view.Test.Nodes), infer.Options{})
 					require.NoError(t, err)

@@ -23,7 +23,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/safetensors"
 )
 
@@ -105,7 +104,7 @@ func TestAModelOfOnesOwnLayersIsSavedAndPredictsNewcomers(t *testing.T) {
 	cache, err := cached.LoadCache(path, back)
 	require.NoError(t, err)
 	defer cache.Close()
-	edges, err := learn.CachedEdges(view, true)
+	edges, err := view.CachedEdges(true)
 	require.NoError(t, err)
 	want, err := back.Network().Represent(b, edges, g.Features, infer.Options{})
 	require.NoError(t, err)

@@ -17,19 +17,17 @@ type Traits struct {
 	Heads     bool // heads share the width and weigh terms separately; else all terms weigh the same
 	SelfTerm  bool // can exempt a masked node's own term
 
-	// For estimates of memory.
-	WithSelf bool // layers read v ∪ N_v instead of N_v
-	Matrices int  // of weights in each linear layer; 0: 1
+	Matrices int // of weights in each linear layer, for estimates of memory; 0: 1
 }
 
 func table() []Traits {
 	return []Traits{
 		{Name: "gin", MLP: true},
-		{Name: "gat", Preset: "gat", ELU: true, Attention: true, Heads: true, SelfTerm: true, WithSelf: true},
-		{Name: "sgat", Preset: "gat", ELU: true, Attention: true, SelfTerm: true, WithSelf: true},
-		{Name: "gcn", WithSelf: true},
+		{Name: "gat", Preset: "gat", ELU: true, Attention: true, Heads: true, SelfTerm: true},
+		{Name: "sgat", Preset: "gat", ELU: true, Attention: true, SelfTerm: true},
+		{Name: "gcn"},
 		{Name: "sage", Title: "GraphSAGE", Matrices: 2},
-		{Name: "gatv2", Title: "GATv2", Preset: "gat", ELU: true, Attention: true, Heads: true, SelfTerm: true, WithSelf: true,
+		{Name: "gatv2", Title: "GATv2", Preset: "gat", ELU: true, Attention: true, Heads: true, SelfTerm: true,
 			Matrices: 2},
 	}
 }

@@ -3,28 +3,22 @@ package train
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/learn"
 	"nodemask/stats"
 )
 
-var errUntrained = errors.New("nothing was trained yet: expected Train or its siblings before")
-
 func (t *trainer) represent(phase *nmgnn.Loaded) ([]infer.Representation, error) {
-	if !t.trained {
-		return nil, errUntrained
-	}
 	exec, err := t.representer(phase)
 	if err != nil {
 		return nil, err
@@ -40,35 +34,107 @@ func (t *trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 	if exec := t.represents[phase]; exec != nil {
 		return exec, nil
 	}
-	exec, err := model.NewExec(t.backend.Backend, t.store, func(scope *model.Scope, graph *Graph) []*Node {
+	exec, err := gomlx.Compile(t.backend.Backend, t.backend.ID, t.store, func(scope *model.Scope, graph *Graph) []*Node {
 		return t.forward(scope, graph, phase, nil)
 	})
 	if err == nil {
-		_, err = exec.Compile()
+		t.represents[phase] = exec
 	}
-	if err != nil {
-		return nil, gomlx.Error(err)
-	}
-	t.represents[phase] = exec
-	return exec, nil
+	return exec, err
 }
 
-// Representations returns h^(1)…h^(k) of all nodes of the test graph, in the order of View.Test.Nodes, ending in the
-// logits, which a readout appends. Like the methods below, it uses the trained weights; before training it returns an
-// error.
+// Representations returns h^(1)…h^(k) of all nodes of the test graph under the current weights, in the order of
+// View.Test.Nodes, ending in the logits, which a readout appends.
 func (t *trainer) Representations() (all []infer.Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
 	return t.represent(t.test.data)
 }
 
-// Predict returns the class of every node of the test graph, in the order of View.Test.Nodes.
-func (t *trainer) Predict() (classes []int32, err error) {
+// testGraph names a view's test graph (0: the trainer's view, then [options].Also), as it is or as the cache sees it.
+type testGraph struct {
+	view             int
+	cached, together bool
+}
+
+// arrivals is a test graph with the features of the trainer's own.
+type arrivals struct {
+	data *nmgnn.Loaded
+	of   *datasets.View // the trainer's view
+}
+
+// loaded returns the data of a test graph of at most the nodes of the trainer's own.
+func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
+	a := t.arrivals[g]
+	if g == (testGraph{}) {
+		return t.test.data, nil
+	} else if a.of == t.view {
+		return a.data, nil
+	}
+	view := t.views()[g.view]
+	phase, err := view.Test, error(nil)
+	if g.cached {
+		if phase.Edges, err = view.CachedEdges(g.together); err != nil {
+			return nil, err
+		}
+	}
+	edges, err := onNodes(phase, t.view.Test.Nodes)
+	switch {
+	case err != nil:
+	case a.data == nil:
+		room := 0
+		if t.options.Room {
+			room = len(t.graph.Edges.Indices)
+		}
+		path := fmt.Sprintf("/%s/arrivals%d/edges", gomlx.DataScope, len(t.arrivals))
+		a.data, err = t.test.data.WithEdges(path, edges, room)
+	default:
+		err = a.data.ReplaceEdges(edges, true)
+	}
+	a.of = t.view
+	t.arrivals[g] = a
+	return a.data, err
+}
+
+// onNodes renumbers a phase's edges for a larger set of nodes, which are all of the graph; the added nodes have none.
+func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
+	if len(phase.Nodes) == len(nodes) {
+		return phase.Edges, nil
+	}
+	var edges []csr.Edge
+	for i, v := range phase.Nodes {
+		for _, u := range phase.Edges.Neighbours(int32(i)) {
+			edges = append(edges, csr.Edge{Node: v, Neighbour: phase.Nodes[u]})
+		}
+	}
+	g, _, err := csr.FromEdges(len(nodes), edges, csr.Options{Directed: true})
+	return g, err
+}
+
+// predict returns classes under the current weights, numbered as in the whole graph; -1 outside the trainer's test
+// graph.
+func (t *trainer) predict(g testGraph) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "predicting")
-	all, err := t.represent(t.test.data)
+	data, err := t.loaded(g)
 	if err != nil {
 		return nil, err
 	}
-	return last(all).Classes(), nil
+	all, err := t.represent(data)
+	if err != nil {
+		return nil, err
+	}
+	return t.onGraph(last(all).Classes()), nil
+}
+
+func (t *trainer) Predict(_ context.Context, trial *Result) ([]int32, error) {
+	if err := gomlx.SetWeights(t.store, trial.Weights); err != nil {
+		return nil, err
+	}
+	return t.predict(testGraph{})
+}
+
+// PredictCached, like Cache, relies on Predict having set the trial's weights.
+func (t *trainer) PredictCached(_ context.Context, _ *Result, together bool) ([]int32, error) {
+	return t.predict(testGraph{cached: true, together: together})
 }
 
 // auc returns nil unless the test nodes are of both of two classes.
@@ -93,8 +159,7 @@ func (t *trainer) auc() (*float64, error) {
 	return &auc, err
 }
 
-// Cache returns the representations that new nodes read.
-func (t *trainer) Cache() (c *cached.Cache, err error) {
+func (t *trainer) Cache(context.Context, *Result) (c *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "filling the cache")
 	train := t.view.Train
 	all, err := t.represent(t.train.data)
@@ -102,44 +167,6 @@ func (t *trainer) Cache() (c *cached.Cache, err error) {
 		return nil, err
 	}
 	return cached.New(t.graph, train, t.rows(train), all[:len(t.model.Layers)-1]), nil
-}
-
-func (t *trainer) allEdges() int {
-	if !t.options.Room {
-		return 0
-	}
-	return len(t.graph.Edges.Indices)
-}
-
-// arrivals is the test graph as the cache sees it.
-type arrivals struct {
-	data *nmgnn.Loaded
-	of   *datasets.View // the graph's view
-}
-
-func (t *trainer) representCached(together bool) ([]infer.Representation, error) {
-	a := t.arrivals[together]
-	if a.of != t.view {
-		edges, err := learn.CachedEdges(t.view, together)
-		if err != nil {
-			return nil, err
-		}
-		if a.data == nil {
-			name := "apart"
-			if together {
-				name = "together"
-			}
-			a.data, err = t.test.data.WithEdges("/"+gomlx.DataScope+"/cached/"+name+"/edges", edges, t.allEdges())
-		} else {
-			err = a.data.ReplaceEdges(edges, true)
-		}
-		if err != nil {
-			return nil, err
-		}
-		a.of = t.view
-		t.arrivals[together] = a
-	}
-	return t.represent(a.data)
 }
 
 // Smoothness returns MAD over all nodes of the test graph.

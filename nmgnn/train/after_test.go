@@ -37,7 +37,6 @@ func untrainedIsFirst(t *testing.T, b *backend.Backend, g *datasets.Graph, view 
 	require.NoError(t, err)
 	defer trainer.Close()
 	require.NoError(t, trainer.start.Reset(trainer.store, trainer.options.LearningRate, 7))
-	trainer.trained = true // pretend
 	want, err := gomlx.WeightsOf[infer.Weight](trainer.store)
 	require.NoError(t, err)
 	got, err := infer.Untrained(b, m, g.Features.Width, 7)

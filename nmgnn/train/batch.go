@@ -165,10 +165,6 @@ func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, fill
 		p.forget(own, halo)
 	}
 	s.nodes = s.own + around
-	return s.filled(filler && len(clusters) > 1)
-}
-
-func (s shape) filled(filler bool) shape {
 	if s.filler = filler; filler {
 		s.nodes++
 		s.edges++ // no graph may be empty
@@ -184,11 +180,11 @@ func Spill(g *datasets.Graph, folder string) (release func(), err error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
-	edges, err := safetensors.NewArray[int32](folder, "", len(g.Edges.Indices))
+	edges, err := safetensors.NewArray[int32](folder, len(g.Edges.Indices))
 	if err != nil {
 		return nil, err
 	}
-	features, err := safetensors.NewArray[float32](folder, "", len(g.Features.Dense)) // empty for sparse ones
+	features, err := safetensors.NewArray[float32](folder, len(g.Features.Dense)) // empty for sparse ones
 	if err != nil {
 		return nil, errors.Join(err, edges.Close())
 	}
@@ -212,15 +208,15 @@ const (
 
 // readAs returns features, normalized if asked, and own, the file it wrote them to, if any. release is called after
 // reading part of x.
-func readAs(x datasets.Features, normalized, onDisk bool, folder string,
+func readAs(x datasets.Features, normalized bool, folder string,
 	release func()) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:
 		return x, nil, nil
-	case x.IsSparse() || !onDisk:
+	case x.IsSparse():
 		return x.RowNormalized(), nil, nil
 	}
-	if own, err = safetensors.NewArray[float32](folder, "", len(x.Dense)); err != nil {
+	if own, err = safetensors.NewArray[float32](folder, len(x.Dense)); err != nil {
 		return x, nil, err
 	}
 	for begin := 0; begin < x.Rows; begin += rowsAtOnce {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -18,7 +19,6 @@ import (
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/safetensors"
 	"nodemask/stats"
 )
@@ -26,44 +26,36 @@ import (
 // batchTrainer has one compiled program for all batches, with room for the largest; features and cached representations
 // are in memory-mapped files.
 type batchTrainer struct {
+	subject
 	backend *backend.Backend
 	model   nmgnn.Model
-	options Batches
-	view    *datasets.View
-	graph   *datasets.Graph
+	batches Batches
 
 	features   datasets.Features           // normalized if asked
 	onDisk     *safetensors.Array[float32] // their file; nil: in the graph itself
 	train      *engine
 	validation *engine // the same engine as train if the graphs are the same
-	targets    *learn.Targets
+	targets    *targets
 	scored     scored
-	step       *model.Exec // for a batch with scored nodes
+	epoch      *model.Exec // for a batch with scored nodes
 	push       *model.Exec // for a batch without; nil if all have some
-	start      learn.Start
+	start      firstValues
 	// readers are the layers with cached inputs; empty if no batch has neighbours outside.
 	readers []int
 	caches  [2][]*safetensors.Array[float32] // by reading layer: of the previous epoch, and of this one
-	current int                              // file set of caches[0]
-	draws   *learn.Draws                     // of the current trial
-	trial   *Result                          // the current one
+	draws   *draws                           // of the current trial
 }
 
-func newBatchTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
-	o Batches) (_ *batchTrainer, err error) {
-	if err := m.Check(); err != nil {
+func newBatchTrainer(b *backend.Backend, x Experiment, view *datasets.View, o Batches) (_ *batchTrainer, err error) {
+	g := x.Graph
+	if err := checkTrainable(g, view); err != nil {
 		return nil, err
 	}
-	if err := o.check(); err != nil { // with the number of clusters chosen for Memory
-		return nil, err
+	if nodes := view.Train.Edges.NumNodes(); o.Clusters > nodes {
+		return nil, fmt.Errorf("%d batches of a graph of %d nodes to train on: expected at most one a node: take fewer",
+			o.Clusters, nodes)
 	}
-	if err := learn.CheckTrainable(g, view); err != nil {
-		return nil, err
-	}
-	if o.Release == nil {
-		o.Release = func() {}
-	}
-	t := &batchTrainer{backend: b, model: m, options: o, view: view, graph: g}
+	t := &batchTrainer{subject: subject{g, view, optionsOf(x.Parameters)}, backend: b, model: x.model(), batches: o}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -73,30 +65,20 @@ func newBatchTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view 
 	return t, t.compile()
 }
 
-func clustersOf(phase, train datasets.Phase, parts int) [][]int32 {
-	if parts > 1 {
-		size := func(p datasets.Phase) float64 { return float64(p.Edges.NumEdges()) + float64(p.Edges.NumNodes()) }
-		parts = int(math.Ceil(float64(parts) * size(phase) / size(train)))
-	}
-	return partition(phase.Edges, parts)
-}
-
 func (t *batchTrainer) engineFor(phase datasets.Phase, gradients bool) (*engine, error) {
-	clusters := t.options.clusters[phase.Edges]
-	if clusters == nil {
-		clusters = clustersOf(phase, t.view.Train, max(t.options.Clusters, 1))
-	}
-	return t.newEngine(phase, clusters, gradients)
+	size := func(p datasets.Phase) float64 { return float64(p.Edges.NumEdges()) + float64(p.Edges.NumNodes()) }
+	parts := math.Ceil(float64(t.batches.Clusters) * size(phase) / size(t.view.Train))
+	return t.newEngine(phase, partition(phase.Edges, int(parts)), gradients)
 }
 
 func (t *batchTrainer) compile() error {
 	var err error
-	if t.features, t.onDisk, err = readAs(t.graph.Features, t.options.training.NormalizeFeatures, t.options.Clusters > 1,
-		t.options.Folder, t.options.Release); err != nil {
+	if t.features, t.onDisk, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.batches.Folder,
+		t.batches.Release); err != nil {
 		return err
 	}
-	if own, graph := t.onDisk, t.options.Release; own != nil {
-		t.options.Release = func() {
+	if own, graph := t.onDisk, t.batches.Release; own != nil {
+		t.batches.Release = func() {
 			own.Release()
 			graph()
 		}
@@ -105,7 +87,7 @@ func (t *batchTrainer) compile() error {
 		return err
 	}
 	t.scored = scoredOf(t.train.phase, t.train.clusters, t.graph.Labels)
-	if t.targets, err = t.scored.newTargets(t.train.store, "train", t.train.classes); err != nil {
+	if t.targets, err = newPaddedTargets(t.train.store, "train", t.scored.most, t.graph.NumClasses()); err != nil {
 		return err
 	}
 	e := t.train
@@ -114,10 +96,10 @@ func (t *batchTrainer) compile() error {
 			t.readers = append(t.readers, i)
 		}
 	}
-	if t.step, err = t.compileStep(true); err != nil {
+	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
 	}
-	if t.start, err = learn.StartOf(e.store); err != nil {
+	if t.start, err = firstValuesOf(e.store); err != nil {
 		return err
 	}
 	unscored := func(nodes []int32) bool { return len(nodes) == 0 }
@@ -134,16 +116,16 @@ func (t *batchTrainer) compile() error {
 	}
 	v := t.validation
 	v.scored = scoredOf(t.view.Validation, v.clusters, t.graph.Labels)
-	v.targets, err = v.scored.newTargets(v.store, "validation", v.classes)
+	v.targets, err = newPaddedTargets(v.store, "validation", v.scored.most, t.graph.NumClasses())
 	return err
 }
 
-// compileStep compiles one step on a batch (see [learn.Step.Compile]) → training loss, and own nodes' h^(i) for each
+// compileStep compiles one step on a batch (see [trainStep.compile]) → training loss, and own nodes' h^(i) for each
 // layer i with cached inputs. Without learns, weights stay.
 func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
-	step := learn.Step{Model: t.model, Data: e.data, Masks: t.options.training.KeepRate.Active(),
-		Regulariser: t.options.training.regulariser(), LearningRate: t.options.training.LearningRate}
+	step := trainStep{Model: t.model, Data: e.data, Masks: t.options.KeepRate.Active(),
+		Regulariser: t.options.regulariser(), LearningRate: t.options.LearningRate}
 	var own []*Node
 	if len(t.readers) > 0 {
 		step.After = func(layer int, h *Node) *Node {
@@ -172,83 +154,17 @@ func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 		// The pure-Go backend fails if a program's last node is not an output.
 		return append(own, ReduceAllSum(logits))
 	}
-	return step.Compile(t.backend, e.store, e.shape.nodes)
+	return step.compile(t.backend, e.store, e.shape.nodes)
 }
 
-// Train returns one trial; the seed determines initial weights, masks, dropout and batch order. report (may be nil) is
-// called after each epoch. If cancelled, it returns the context's error and no trial.
-func (t *batchTrainer) Train(ctx context.Context, seed uint64,
-	report func(epoch int, e Epoch)) (trial *Result, err error) {
-	defer gomlx.Guard(&err, "training")
-	if t.options.Checkpoint == "" {
-		return trainBy(ctx, t, t.options.training, seed, report)
-	}
-	free, err := t.own()
-	if err != nil {
-		return nil, err
-	}
-	defer free()
-	err = safetensors.Guard(t.options.Checkpoint, func() error {
-		trial, err = trainBy(ctx, t, t.options.training, seed, report)
-		return err
-	})
-	return trial, err
-}
-
-// Begin implements [trainable], like the methods below; a trial resumes from its checkpoint.
-func (t *batchTrainer) Begin(seed uint64) (trial *Result, err error) {
+func (t *batchTrainer) Begin(ctx context.Context, seed uint64) error {
 	t.closeCaches()
-	t.current, t.draws = 0, learn.NewDraws(seed, t.train.phase.Edges.NumNodes())
-	if trial, err = t.resume(seed); err != nil {
-		return nil, err
-	}
-	if trial == nil {
-		trial = &Result{Seed: seed}
-		err = t.start.Reset(t.train.store, t.options.training.LearningRate, seed)
-	}
-	t.trial = trial
-	return trial, err
-}
-
-// Epoch trains on all batches once and validates.
-func (t *batchTrainer) Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error) {
-	if t.caches[0] == nil {
-		if err := t.prepareCaches(ctx, t.trial); err != nil {
-			return nil, nil, err
-		}
-	}
-	measured, metrics, err := t.epoch(ctx)
-	return []Epoch{measured}, []stats.Metrics{metrics}, err
-}
-
-func (t *batchTrainer) prepareCaches(ctx context.Context, trial *Result) error {
-	if len(trial.History) > 0 {
-		if err := t.checkCaches(trial.Seed); err != nil {
-			return err
-		}
-	}
-	if err := t.openCaches(trial.Seed); err != nil || len(trial.History) > 0 {
+	t.draws = newDraws(seed, t.train.phase.Edges.NumNodes())
+	if err := t.start.Reset(t.train.store, t.options.LearningRate, seed); err != nil {
 		return err
 	}
-	return t.firstCaches(ctx)
-}
-
-func (t *batchTrainer) Weights() ([]infer.Weight, error) {
-	return gomlx.WeightsOf[infer.Weight](t.train.store)
-}
-
-func (t *batchTrainer) Keep(trial *Result) error {
-	if t.options.Checkpoint == "" {
-		return nil
-	}
-	return t.save(trial)
-}
-
-func (t *batchTrainer) End(trial *Result) { t.dropCaches(trial.Seed) }
-
-func (t *batchTrainer) firstCaches(ctx context.Context) error {
-	if len(t.readers) == 0 {
-		return nil
+	if err := t.openCaches(); err != nil || len(t.readers) == 0 {
+		return err
 	}
 	if err := t.train.represent(ctx); err != nil {
 		return err
@@ -259,35 +175,56 @@ func (t *batchTrainer) firstCaches(ctx context.Context) error {
 	return nil
 }
 
-func (t *batchTrainer) epoch(ctx context.Context) (measured Epoch, metrics stats.Metrics, err error) {
-	copy(t.draws.Delta, t.options.training.DrawDelta(rand.New(t.draws.Masks), len(t.draws.Delta), t.view.Train.Score))
-	if measured.TrainLoss, err = t.clustered(ctx); err != nil {
-		return measured, metrics, err
+func (t *batchTrainer) openCaches() (err error) {
+	for set := range t.caches {
+		t.caches[set] = make([]*safetensors.Array[float32], len(t.model.Layers))
+		for _, i := range t.readers {
+			size := t.train.phase.Edges.NumNodes() * t.train.rows[i].Shape().Dimensions[1]
+			if t.caches[set][i], err = safetensors.NewArray[float32](t.batches.Folder, size); err != nil {
+				return err
+			}
+		}
 	}
-	t.caches[0], t.caches[1], t.current = t.caches[1], t.caches[0], 1-t.current
+	return nil
+}
+
+func (t *batchTrainer) closeCaches() {
+	for _, of := range t.caches {
+		for _, cache := range of {
+			_ = cache.Close() // temporary
+		}
+	}
+	t.caches = [2][]*safetensors.Array[float32]{}
+}
+
+func (t *batchTrainer) Weights() ([]infer.Weight, error) {
+	return gomlx.WeightsOf[infer.Weight](t.train.store)
+}
+
+// Epoch trains on all batches once and validates.
+func (t *batchTrainer) Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error) {
+	copy(t.draws.Delta, t.options.DrawDelta(rand.New(t.draws.Masks), len(t.draws.Delta), t.view.Train.Score))
+	trained, err := t.clustered(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	t.caches[0], t.caches[1] = t.caches[1], t.caches[0]
 	if t.validation != t.train {
-		if t.validation.weights, err = gomlx.WeightsOf[infer.Weight](t.train.store); err != nil {
-			return measured, metrics, err
+		if t.validation.weights, err = t.Weights(); err != nil {
+			return nil, nil, err
 		}
 	}
 	classes, loss, err := t.validation.evaluate(ctx)
 	if err != nil {
-		return measured, metrics, err
+		return nil, nil, err
 	}
-	if metrics, err = learn.Evaluate(t.graph, t.view.Validation, classes); err != nil {
-		return measured, metrics, err
-	}
-	measured.ValidationLoss, measured.ValidationF1, measured.ValidationAccuracy = loss, metrics.MacroF1, metrics.Accuracy
-	return measured, metrics, nil
+	m, err := evaluate(t.graph, t.view.Validation, classes)
+	return []Epoch{{trained, loss, m.MacroF1, m.Accuracy}}, []stats.Metrics{m}, err
 }
 
 // clustered trains on all clusters in random order and returns the mean loss.
 func (t *batchTrainer) clustered(ctx context.Context) (loss float64, err error) {
-	order := []int{0}
-	if !t.train.whole() {
-		order = rand.New(t.draws.Order).Perm(len(t.train.clusters))
-	}
-	for _, c := range order {
+	for _, c := range rand.New(t.draws.Order).Perm(len(t.train.clusters)) {
 		if err := ended.Err(ctx); err != nil {
 			return 0, err
 		}
@@ -301,7 +238,7 @@ func (t *batchTrainer) clustered(ctx context.Context) (loss float64, err error) 
 }
 
 func (t *batchTrainer) one(cluster int) (loss float64, err error) {
-	e, program := t.train, t.step
+	e, program := t.train, t.epoch
 	if len(t.scored.nodes[cluster]) == 0 {
 		if program = t.push; program == nil { // neither learning nor caching needs this batch
 			return 0, nil
@@ -312,7 +249,7 @@ func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := t.scored.place(t.targets, cluster); err != nil {
+	if err := t.targets.Replace(t.scored.nodes[cluster], t.scored.labels[cluster]); err != nil {
 		return 0, err
 	}
 	for _, i := range t.readers {
@@ -326,11 +263,11 @@ func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 	}
 	defer gomlx.Finalize(outputs)
 	pushed := outputs
-	if program == t.step {
+	if program == t.epoch {
 		loss, pushed = float64(tensors.ToScalar[float32](outputs[0])), outputs[1:]
 	}
 	for at, i := range t.readers {
-		if err := e.spread(pushed[at], b, &t.caches[1][i], ""); err != nil {
+		if err := e.spread(pushed[at], b, &t.caches[1][i]); err != nil {
 			return 0, err
 		}
 	}
@@ -339,7 +276,7 @@ func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 
 // skip selects the neighbours to omit: masked ones, if the model ignores them. nil: none.
 func (t *batchTrainer) skip() func(u int32) bool {
-	if !t.options.training.KeepRate.Active() || t.train.data.NeedsMasked() {
+	if !t.options.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil
 	}
 	return func(u int32) bool { return t.draws.Delta[u] == 0 }
@@ -355,12 +292,15 @@ func (t *batchTrainer) call(program *model.Exec, b batch) ([]*tensors.Tensor, er
 			flat[t.train.shape.own+i] = t.draws.Delta[v]
 		}
 	})
-	return learn.Run(program, t.draws, t.options.training.WeightDecay, delta)
+	return runStep(program, t.draws, t.options.WeightDecay, delta)
 }
 
-// Close frees programs, device data and files.
+// Close frees programs, device data and files; t may be nil.
 func (t *batchTrainer) Close() {
-	for _, exec := range []*model.Exec{t.step, t.push} {
+	if t == nil {
+		return
+	}
+	for _, exec := range []*model.Exec{t.epoch, t.push} {
 		if exec != nil {
 			exec.Finalize()
 		}

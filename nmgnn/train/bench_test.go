@@ -14,7 +14,6 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/learn"
 )
 
 // BenchmarkEpoch times one masked training epoch in the transductive setting, without and with validation. Quote
@@ -69,7 +68,7 @@ func lapOf(b *testing.B, t *trainer, validate bool) func() time.Duration {
 		require.NoError(b, err)
 		b.Cleanup(program.Finalize)
 	}
-	draws := learn.NewDraws(1, t.trainNodes())
+	draws := newDraws(1, t.trainNodes())
 	return func() time.Duration {
 		begin := time.Now()
 		outputs, err := t.step(program, draws)

@@ -13,7 +13,6 @@ import (
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/learn"
 	"nodemask/nmgnn/internal/safetensors"
 )
 
@@ -27,7 +26,6 @@ type engine struct {
 	features datasets.Features // of all nodes of the whole graph, normalized if asked
 	clusters [][]int32
 	shape    shape
-	classes  int
 	folder   string // for arrays over all nodes
 	release  func() // called after reading features
 
@@ -35,9 +33,8 @@ type engine struct {
 	data    *nmgnn.Loaded
 	places  *places
 	rows    []*model.Variable // input of layer i > 0 [nodes, width]; nil until the width is known
-	loaded  bool              // the only batch is in the variables
 	layers  []*model.Exec     // for evaluation
-	targets *learn.Targets    // for evaluation; nil: none
+	targets *targets          // for evaluation; nil: none
 	scored  scored
 	weights []infer.Weight                // for evaluation; nil: the store's
 	hidden  []*safetensors.Array[float32] // h^(i) of all nodes, i > 0, from the last evaluation
@@ -69,29 +66,12 @@ func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
 	return s
 }
 
-// newTargets pads if there are several clusters.
-func (s scored) newTargets(store *model.Store, name string, classes int) (*learn.Targets, error) {
-	if len(s.nodes) == 1 {
-		return learn.NewTargets(store, name, s.nodes[0], s.labels[0], 0, classes)
-	}
-	return learn.NewPaddedTargets(store, name, s.most, classes)
-}
-
-func (s scored) place(t *learn.Targets, cluster int) error {
-	if len(s.nodes) == 1 {
-		return nil
-	}
-	return t.Replace(s.nodes[cluster], s.labels[cluster])
-}
-
 func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
-	b, features, depth, o := t.backend, t.features, len(t.model.Layers), t.options
+	b, features, depth, o := t.backend, t.features, len(t.model.Layers), t.batches
 	plan := kernels.PlanFor(b.Backend, features.Density())
-	if len(clusters) > 1 {
-		plan.Transposed = false // programs of batches do not depend on the graph
-	}
+	plan.Transposed = false // programs of batches do not depend on the graph
 	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
-		classes: t.graph.NumClasses(), folder: o.Folder, release: o.Release, store: model.NewStore(),
+		folder: o.Folder, release: o.Release, store: model.NewStore(),
 		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
 		layers: make([]*model.Exec, depth), hidden: make([]*safetensors.Array[float32], depth)}
 	e.places.release = o.Release
@@ -101,18 +81,8 @@ func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradi
 			e.close()
 		}
 	}()
-	load := nmgnn.LoadOptions{Backend: kernels.Planned{Backend: b.Backend, Plan: plan}, Gradients: gradients}
-	if e.whole() {
-		e.loaded = true
-		x := features
-		if len(phase.Nodes) != features.Rows {
-			x = features.Select(phase.Nodes)
-		}
-		e.data, err = nmgnn.Load(e.store, graphPath, phase.Edges, x, load)
-		return e, err
-	}
-	load.Directed, load.Room, load.FeatureRoom = true, max(e.shape.edges, 1), max(e.shape.values, 1)
-	load.Share = b.Backend
+	load := nmgnn.LoadOptions{Backend: kernels.Planned{Backend: b.Backend, Plan: plan}, Gradients: gradients,
+		Directed: true, Room: max(e.shape.edges, 1), FeatureRoom: max(e.shape.values, 1), Share: b.Backend}
 	first := e.places.cut(phase.Edges, nil, e.shape, nil)
 	x := datasets.Features{Rows: e.shape.nodes, Width: features.Width}
 	if features.IsSparse() {
@@ -126,8 +96,6 @@ func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradi
 	}
 	return e, e.data.SetOwn(make([]float32, e.shape.nodes))
 }
-
-func (e *engine) whole() bool { return len(e.clusters) == 1 }
 
 func (e *engine) hasHalo() bool { return e.shape.nodes > e.shape.own }
 
@@ -201,9 +169,6 @@ func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(
 
 // put puts a cluster's batch, without skipped neighbours, into the variables.
 func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) bool) (batch, error) {
-	if e.whole() {
-		return batch{own: e.clusters[0]}, nil
-	}
 	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
 	e.release()
 	return b, e.place(b, features, gradients)
@@ -262,11 +227,11 @@ func (e *engine) fill(i int, b batch, own bool, from *safetensors.Array[float32]
 }
 
 // spread copies own nodes' rows, an output [own, width], to an array over all nodes, made if nil.
-func (e *engine) spread(output *tensors.Tensor, b batch, into **safetensors.Array[float32], name string) error {
+func (e *engine) spread(output *tensors.Tensor, b batch, into **safetensors.Array[float32]) error {
 	width := output.Shape().Dimensions[1]
 	if *into == nil {
 		var err error
-		if *into, err = safetensors.NewArray[float32](e.folder, name, e.phase.Edges.NumNodes()*width); err != nil {
+		if *into, err = safetensors.NewArray[float32](e.folder, e.phase.Edges.NumNodes()*width); err != nil {
 			return err
 		}
 	}

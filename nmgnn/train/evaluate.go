@@ -34,8 +34,7 @@ func (e *engine) last(i int) bool { return i == len(e.model.Layers)-1 }
 
 func (e *engine) readsFeatures(i int) bool { return i == 0 || e.last(i) && e.model.Readout.All }
 
-// layer compiles layer i for own nodes. The last layer returns classes [own] and, with targets, the loss; on an
-// undivided graph it is the whole model.
+// layer compiles layer i for own nodes. The last layer returns classes [own] and, with targets, the loss.
 func (e *engine) layer(i int) (*model.Exec, error) {
 	if e.layers[i] != nil {
 		return e.layers[i], nil
@@ -45,18 +44,14 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 		p := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: e.data.Neighbours(false, nil),
 			Features: e.data.Features(g, false)}
 		var all []*Node
-		if e.whole() {
-			all = e.model.Forward(p)
-		} else {
-			h := p.Features
-			for _, below := range e.reads(i) {
-				all = append(all, e.rows[below].NodeValue(g))
-				h = nmgnn.Dense(all[len(all)-1])
-			}
-			all = append(all, e.model.Step(p, i, h))
-			if last && e.model.Readout.Classes > 0 {
-				all = append(all, e.model.ReadOut(p, all))
-			}
+		h := p.Features
+		for _, below := range e.reads(i) {
+			all = append(all, e.rows[below].NodeValue(g))
+			h = nmgnn.Dense(all[len(all)-1])
+		}
+		all = append(all, e.model.Step(p, i, h))
+		if last && e.model.Readout.Classes > 0 {
+			all = append(all, e.model.ReadOut(p, all))
 		}
 		out := firstRows(all[len(all)-1], e.shape.own)
 		if !last {
@@ -75,9 +70,6 @@ func (e *engine) layer(i int) (*model.Exec, error) {
 func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batch,
 	outputs []*tensors.Tensor) error) error {
 	reads := e.reads(i)
-	if e.whole() {
-		reads = nil
-	}
 	for _, below := range reads {
 		if _, err := e.room(below, len(e.hidden[below].Values)/max(e.phase.Edges.NumNodes(), 1)); err != nil {
 			return err
@@ -106,7 +98,7 @@ func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batc
 			}
 		}
 		if e.last(i) && e.targets != nil {
-			if err := e.scored.place(e.targets, c); err != nil {
+			if err := e.targets.Replace(e.scored.nodes[c], e.scored.labels[c]); err != nil {
 				return err
 			}
 		}
@@ -126,7 +118,7 @@ func (e *engine) sweep(ctx context.Context, i int, take func(cluster int, b batc
 func (e *engine) represent(ctx context.Context) error {
 	for i := range len(e.model.Layers) - 1 {
 		err := e.sweep(ctx, i, func(_ int, b batch, outputs []*tensors.Tensor) error {
-			return e.spread(outputs[0], b, &e.hidden[i+1], "")
+			return e.spread(outputs[0], b, &e.hidden[i+1])
 		})
 		if err != nil {
 			return err
@@ -137,10 +129,8 @@ func (e *engine) represent(ctx context.Context) error {
 
 // evaluate returns every node's class, without mask or dropout, and the mean loss if there are targets.
 func (e *engine) evaluate(ctx context.Context) (classes []int32, loss float64, err error) {
-	if !e.whole() {
-		if err := e.represent(ctx); err != nil {
-			return nil, 0, err
-		}
+	if err := e.represent(ctx); err != nil {
+		return nil, 0, err
 	}
 	classes = make([]int32, e.phase.Edges.NumNodes())
 	err = e.sweep(ctx, len(e.model.Layers)-1, func(c int, b batch, outputs []*tensors.Tensor) error {

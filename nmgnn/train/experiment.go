@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"nodemask/datasets"
-	"nodemask/internal/jobs"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/cached"
@@ -136,31 +135,30 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	if err := x.Graph.Check(); err != nil {
 		return nil, err
 	}
+	s := newSeries(x, seeds, o)
 	side := min(o.Jobs, len(seeds))
 	if side < 2 {
 		r := &Runner{backend: b, checked: x.Graph}
 		defer r.Close()
-		return x.runBy(ctx, seeds, o, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
-			return r.Trial(ctx, x, seed, report)
-		})
+		return s.runAll(ctx, r.Trial)
 	}
 	if err := x.checkMemory(b, side); err != nil { // a single trial is checked when it compiles
 		return nil, err
 	}
-	results := make([]*Result, len(seeds))
+	pool, err := NewPool(b, side, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
 	todo := make(chan int, len(seeds))
 	for i := range seeds {
 		todo <- i
 	}
 	close(todo)
-	run := x.trials(seeds, results, o)
-	return results, jobs.Run(ctx, b, side, NewRunner, (*Runner).Close, func(ctx context.Context, runner *Runner) error {
-		runner.checked = x.Graph
+	return s.results, pool.Run(ctx, func(ctx context.Context, r *Runner) error {
+		r.checked = x.Graph
 		for i := range todo {
-			err := run(ctx, i, func(seed uint64, report func(epoch int, e Epoch)) (*Result, error) {
-				return runner.Trial(ctx, x, seed, report)
-			})
-			if err != nil {
+			if err := s.run(ctx, i, r.Trial); err != nil {
 				return err
 			}
 		}
@@ -168,43 +166,74 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	})
 }
 
-// oneTrial runs one trial and calls report, never nil, after each epoch.
-type oneTrial = func(seed uint64, report func(epoch int, e Epoch)) (*Result, error)
+// series runs an experiment's trials; its method run is safe for concurrent use.
+type series struct {
+	x       Experiment
+	seeds   []uint64
+	options RunOptions
+	results []*Result
 
-func (x Experiment) runBy(ctx context.Context, seeds []uint64, o RunOptions, trial oneTrial) ([]*Result, error) {
-	results := make([]*Result, len(seeds))
-	run := x.trials(seeds, results, o)
-	for i := range seeds {
-		if err := run(ctx, i, trial); err != nil {
-			return results, err
-		}
-	}
-	return results, nil
+	reporting sync.Mutex
+	best      int // position, with KeepBest; -1: none yet
 }
 
-// trials returns a function that runs trial i; safe for concurrent use.
-func (x Experiment) trials(seeds []uint64, results []*Result, o RunOptions) func(context.Context, int, oneTrial) error {
-	var reporting sync.Mutex
-	ended := x.ended(results, o)
-	return func(ctx context.Context, i int, trial oneTrial) error {
-		r, err := trial(seeds[i], func(epoch int, e Epoch) {
-			if o.Progress != nil {
-				reporting.Lock()
-				defer reporting.Unlock()
-				o.Progress(Progress{Trial: i, Seed: seeds[i], Epoch: epoch, Last: e})
-			}
-		})
-		if err != nil {
-			if errors.Is(err, ctx.Err()) {
-				return err
-			}
-			return fmt.Errorf("trial %d (seed %d): %w", i+1, seeds[i], err)
+func newSeries(x Experiment, seeds []uint64, o RunOptions) *series {
+	return &series{x: x, seeds: seeds, options: o, results: make([]*Result, len(seeds)), best: -1}
+}
+
+type trialFunc = func(ctx context.Context, x Experiment, seed uint64, report func(epoch int, e Epoch)) (*Result, error)
+
+func (s *series) runAll(ctx context.Context, trial trialFunc) ([]*Result, error) {
+	for i := range s.seeds {
+		if err := s.run(ctx, i, trial); err != nil {
+			return s.results, err
 		}
-		reporting.Lock()
-		defer reporting.Unlock()
-		ended(i, r)
+	}
+	return s.results, nil
+}
+
+// run runs trial i, stores its result, calls Done, then applies KeepBest.
+func (s *series) run(ctx context.Context, i int, trial trialFunc) error {
+	seed := s.seeds[i]
+	r, err := trial(ctx, s.x, seed, func(epoch int, e Epoch) {
+		if s.options.Progress != nil {
+			s.reporting.Lock()
+			defer s.reporting.Unlock()
+			s.options.Progress(Progress{Trial: i, Seed: seed, Epoch: epoch, Last: e})
+		}
+	})
+	if err != nil {
+		if errors.Is(err, ctx.Err()) {
+			return err
+		}
+		return fmt.Errorf("trial %d (seed %d): %w", i+1, seed, err)
+	}
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
+	s.results[i] = r
+	if s.options.Done != nil {
+		s.options.Done(i, r)
+	}
+	if !s.options.KeepBest {
 		return nil
 	}
+	drop, best := r, s.best
+	if best < 0 || s.x.better(r, s.results[best]) || i < best && !s.x.better(s.results[best], r) {
+		if s.best = i; best < 0 {
+			return nil
+		}
+		drop = s.results[best]
+	}
+	drop.Weights, drop.Predictions, drop.Cache, drop.Split = nil, nil, nil, nil
+	return nil
+}
+
+// better compares validation scores: macro F1 if training stopped on it, else the loss.
+func (x Experiment) better(a, b *Result) bool {
+	if x.Parameters.StopOn == hyper.StopOnF1 {
+		return a.Validation.MacroF1 > b.Validation.MacroF1
+	}
+	return a.History[a.BestEpoch-1].ValidationLoss < b.History[b.BestEpoch-1].ValidationLoss
 }
 
 func (x Experiment) splitSeed(seed uint64) uint64 {
@@ -227,37 +256,6 @@ func (x Experiment) Split(seed uint64) (*datasets.Split, error) {
 	return datasets.Stratified(x.Graph, datasets.SplitOptions{TrainPercent: x.TrainPercent,
 		ValidationShare: float64(x.ValidationPercent) / 100, Seed: x.splitSeed(seed)})
 }
-
-// ended returns a function that stores a result, calls o.Done, then applies o.KeepBest.
-func (x Experiment) ended(results []*Result, o RunOptions) func(i int, r *Result) {
-	best := -1
-	return func(i int, r *Result) {
-		results[i] = r
-		if o.Done != nil {
-			o.Done(i, r)
-		}
-		switch {
-		case !o.KeepBest:
-		case best < 0:
-			best = i
-		case x.score(r) < x.score(results[best]) || x.score(r) == x.score(results[best]) && i < best:
-			results[best].forget()
-			best = i
-		default:
-			r.forget()
-		}
-	}
-}
-
-// score is lower for better validation: macro F1 if training stopped on it, else the loss.
-func (x Experiment) score(r *Result) float64 {
-	if x.Parameters.StopOn == hyper.StopOnF1 {
-		return -r.Validation.MacroF1
-	}
-	return r.History[r.BestEpoch-1].ValidationLoss
-}
-
-func (r *Result) forget() { r.Weights, r.Predictions, r.Cache, r.Split = nil, nil, nil, nil }
 
 // complete adds the split and x's cache measurements to a trial.
 func (x Experiment) complete(ctx context.Context, p trainable, trial *Result, split *datasets.Split) (err error) {
@@ -285,7 +283,7 @@ func scoreCached(ctx context.Context, p trainable, trial *Result, together bool)
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.Score(classes)
+	m, err := p.score(classes)
 	return &m, err
 }
 

@@ -85,7 +85,7 @@ func TestOnlyTheBestResultKeepsWhatIsSaved(t *testing.T) {
 		best := 0
 		for i, r := range all {
 			require.NotNil(t, r.Weights)
-			if x.score(r) < x.score(all[best]) {
+			if x.better(r, all[best]) {
 				best = i
 			}
 		}

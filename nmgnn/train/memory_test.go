@@ -58,7 +58,7 @@ func TestJobsThatDoNotFitTogetherAreRefused(t *testing.T) {
 func TestAPassThatDoesNotFitIntoMemoryIsRefused(t *testing.T) {
 	x := Experiment{Graph: gnntest.TwoCamps(t), Parameters: small()}
 	x.Parameters.Hidden, x.Parameters.Layers, x.Parameters.Readout = 1<<16, 2, ""
-	all := int64(2 * 4 * x.Graph.NumNodes() * (1<<16 + 1)) // and the logits
+	all := int64(2 * 4 * x.Graph.NumNodes() * (1<<16 + 2)) // and the logits
 	require.NoError(t, x.inferenceFits(gnntest.Go(t), memory.Left{Bytes: all * 11 / 10}))
 	require.ErrorContains(t, x.inferenceFits(gnntest.Go(t), memory.Left{Bytes: all * 9 / 10, Of: "this machine"}),
 		"of memory, and this machine leaves")

@@ -109,25 +109,6 @@ func TestWithoutABackendOrAViewNothingTrains(t *testing.T) {
 	require.ErrorContains(t, err, "the graph is nil: expected one that datasets.Open reads")
 }
 
-func TestNothingIsPredictedByWeightsThatWereNotTrained(t *testing.T) {
-	g, view := gnntest.Camps(t, 30, datasets.Inductive)
-	trainer := trainerOf(t, gnntest.Go(t), g, view, small())
-	after := map[string]func() error{
-		"Predict":         func() error { _, err := trainer.Predict(); return err },
-		"Cache":           func() error { _, err := trainer.Cache(); return err },
-		"Representations": func() error { _, err := trainer.Representations(); return err },
-		"Smoothness":      func() error { _, err := trainer.Smoothness(t.Context()); return err },
-	}
-	for name, predict := range after {
-		require.ErrorContains(t, predict(), "nothing was trained yet: expected Train or its siblings before", name)
-	}
-	_, err := trainer.Train(t.Context(), 1, func(int, Epoch) { require.NoError(t, after["Predict"]()) })
-	require.NoError(t, err)
-	for name, predict := range after {
-		require.NoError(t, predict(), name)
-	}
-}
-
 func TestPredictionsAreNumberedAsTheGraphIs(t *testing.T) {
 	x := experiment(t)
 	x.Arrivals, x.CacheInference = datasets.NoValidation, true

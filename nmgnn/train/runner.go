@@ -8,7 +8,6 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/learn"
 )
 
 // Runner runs trials one by one on one backend; it is not safe for concurrent use. Trials that differ in seed, split,
@@ -45,15 +44,15 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 	if err := r.prepare(x, seed, false); err != nil {
 		return nil, err
 	}
-	trial, err := r.trainer.Train(ctx, seed, report)
+	trial, err := trainBy(ctx, r.trainer, seed, report)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.complete(ctx, fullGraph{r.trainer}, trial, r.split); err != nil {
+	if err := x.complete(ctx, r.trainer, trial, r.split); err != nil {
 		return nil, err
 	}
 	if x.Setting == datasets.Inductive {
-		all, reached, cached := learn.CountRead(r.trainer.view, len(r.trainer.model.Layers))
+		all, reached, cached := r.trainer.view.CountRead(len(r.trainer.model.Layers))
 		trial.Nodes = &NodeCounts{All: all, Reached: reached, Cached: cached}
 	}
 	if trial.AUC, err = r.trainer.auc(); err != nil {
@@ -91,11 +90,7 @@ func (r *Runner) Predict() ([]int32, error) {
 	if r.trainer == nil {
 		return nil, errors.New("no trial to predict with")
 	}
-	classes, err := r.trainer.Predict()
-	if err != nil {
-		return nil, err
-	}
-	return learn.OnGraph(r.program.Graph, r.trainer.view.Test, classes), nil
+	return r.trainer.predict(testGraph{})
 }
 
 // Close frees the programs.

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/internal/jobs"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
@@ -122,11 +121,7 @@ func TestARunnerKeepsAsManyProgramsAsItMay(t *testing.T) {
 		return x
 	}
 	all := []Experiment{of(datasets.Inductive, 2), of(datasets.Transductive, 2), of(datasets.Inductive, 1)}
-	pool, err := jobs.New(gnntest.Go(t), 1, func(b *backend.Backend) *Runner {
-		r := NewRunner(b)
-		r.Programs = 2
-		return r
-	}, (*Runner).Close)
+	pool, err := NewPool(gnntest.Go(t), 1, 2)
 	require.NoError(t, err)
 	defer pool.Close()
 	var programs []*trainer
@@ -158,6 +153,8 @@ func TestARunnerKeepsAsManyProgramsAsItMay(t *testing.T) {
 	require.Same(t, programs[0], run(all[0]))
 	wrong := errors.New("wrong")
 	require.ErrorIs(t, pool.Run(t.Context(), func(context.Context, *Runner) error { return wrong }), wrong)
+	pool.Close()
+	require.ErrorContains(t, pool.Run(t.Context(), nil), "the pool is closed: expected a new one")
 }
 
 // onData runs a test on sparse and dense data, in both settings, on all backends. XLA, which takes seconds per program,

@@ -5,65 +5,37 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"time"
-
-	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/internal/ended"
 	"nodemask/nmgnn/cached"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/learn"
 	"nodemask/stats"
 )
 
-// ending is a stopping rule on a view.
-type ending struct {
-	On hyper.StopOn
+// stopped is a trial's result under one stopping rule.
+type stopped struct {
+	earlyStopping
 	// View is the index of the view whose validation graph counts: 0 the trainer's, then [options].Also.
 	View int
-}
 
-// endedBy is a trial's result under one stopping rule.
-type endedBy struct {
-	ending
 	History    []Epoch // on its view, until patience ran out
-	BestEpoch  int     // from 1
 	Validation stats.Metrics
 	Weights    []infer.Weight // of the best epoch; may be shared with other rules
-}
-
-// Train returns one trial; the seed determines initial weights, masks and dropout. report (may be nil) is called after
-// each epoch. If cancelled, it returns the context's error and no trial.
-func (t *trainer) Train(ctx context.Context, seed uint64, report func(epoch int, e Epoch)) (trial *Result, err error) {
-	defer gomlx.Guard(&err, "training")
-	return trainBy(ctx, fullGraph{t}, t.options, seed, report)
-}
-
-// follow returns a trial's result under each stopping rule. It stops once the training loss is not finite, as no later
-// epoch could be better, and does not evaluate the test graph.
-func (t *trainer) follow(ctx context.Context, seed uint64, stops []ending) (stopped []endedBy, err error) {
-	defer gomlx.Guard(&err, "training")
-	_, stopped, err = follow(ctx, fullGraph{t}, t.options, seed, stops, nil)
-	return stopped, err
 }
 
 // trainable is a model compiled for one view, which trains trials one by one: on the whole graph (trainer) or in
 // batches (batchTrainer).
 type trainable interface {
-	// Begin resets all training state and returns the trial, with its history if a checkpoint exists.
-	Begin(seed uint64) (*Result, error)
+	how() options
+	// Begin resets all training state.
+	Begin(ctx context.Context, seed uint64) error
 	// Epoch trains for an epoch and returns validation results per view.
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
 	// Weights returns a copy.
 	Weights() ([]infer.Weight, error)
-	// Keep is called with the trial after each epoch.
-	Keep(trial *Result) error
-	// End is called after the last epoch.
-	End(trial *Result)
 	// Predict returns the class of every node of the whole graph under the trial's weights; -1 outside the test graph.
 	// PredictCached computes nodes outside the train graph from the cache: together, seeing one another, or apart, as
 	// if each arrived alone.
@@ -71,208 +43,88 @@ type trainable interface {
 	PredictCached(ctx context.Context, trial *Result, together bool) ([]int32, error)
 	// Cache returns the cached representations under the trial's weights.
 	Cache(ctx context.Context, trial *Result) (*cached.Cache, error)
-	// Score returns the test metrics of predictions.
-	Score(classes []int32) (stats.Metrics, error)
+	// score returns the test metrics of predictions.
+	score(classes []int32) (stats.Metrics, error)
 }
 
-// trainBy returns one trial of p, like Train.
-func trainBy(ctx context.Context, p trainable, o options, seed uint64,
-	report func(epoch int, e Epoch)) (*Result, error) {
+// trainBy returns one trial of p; the seed determines all its random numbers. report (may be nil) is called after each
+// epoch. If cancelled, it returns the context's error and no trial.
+func trainBy(ctx context.Context, p trainable, seed uint64,
+	report func(epoch int, e Epoch)) (_ *Result, err error) {
+	defer gomlx.Guard(&err, "training")
 	begin := time.Now()
-	trial, stopped, err := follow(ctx, p, o, seed, []ending{{On: o.StopOn}}, report)
+	rules := []stopped{{earlyStopping: earlyStopping{On: p.how().StopOn}}}
+	history, err := follow(ctx, p, seed, rules, report)
 	if err != nil {
 		return nil, err
 	}
-	if err := trial.endedBy(stopped[0], o); err != nil {
+	best := rules[0]
+	if err := p.how().fault(history, best.best); err != nil {
 		return nil, err
 	}
+	trial := &Result{Seed: seed, History: history, BestEpoch: best.best, Validation: best.Validation,
+		Weights: best.Weights}
 	if trial.Predictions, err = p.Predict(ctx, trial); err != nil {
 		return nil, err
 	}
-	if trial.Test, err = p.Score(trial.Predictions); err != nil {
+	if trial.Test, err = p.score(trial.Predictions); err != nil {
 		return nil, err
 	}
 	trial.Seconds = time.Since(begin).Seconds()
 	return trial, nil
 }
 
-// endedBy copies a rule's best epoch, or returns why there is no result.
-func (t *Result) endedBy(best endedBy, o options) error {
-	t.BestEpoch, t.Validation, t.Weights = best.BestEpoch, best.Validation, best.Weights
-	return o.fault(t.History, best.BestEpoch)
-}
-
-func follow(ctx context.Context, p trainable, o options, seed uint64, stops []ending,
-	report func(epoch int, e Epoch)) (*Result, []endedBy, error) {
-	trial, err := p.Begin(seed)
-	if err != nil {
-		return nil, nil, err
+// follow trains until no rule waits any more, and fills in the rules' results. It stops once the training loss is not
+// finite, as no later epoch could be better, and does not evaluate the test graph.
+func follow(ctx context.Context, p trainable, seed uint64, rules []stopped,
+	report func(epoch int, e Epoch)) (history []Epoch, err error) {
+	if err := p.Begin(ctx, seed); err != nil {
+		return nil, err
 	}
-	f := newFollowed(trial, o, stops)
-	for f.goesOn() {
+	o := p.how()
+	for i := range rules {
+		rules[i].Patience = o.Patience
+	}
+	for waiting := true; waiting && len(history) < o.MaxEpochs; {
 		if err := ended.Err(ctx); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		measured, metrics, err := p.Epoch(ctx)
 		if err != nil {
-			return nil, nil, fmt.Errorf("epoch %d: %w", len(trial.History)+1, err)
+			return nil, fmt.Errorf("epoch %d: %w", len(history)+1, err)
 		}
-		if err := f.add(measured, metrics, p.Weights); err != nil {
-			return nil, nil, err
-		}
-		if diverged(trial.History) {
+		history = append(history, measured[0])
+		if diverged(history) {
 			break
 		}
-		if err := p.Keep(trial); err != nil {
-			return nil, nil, err
+		var weights []infer.Weight
+		waiting = false
+		for i := range rules {
+			rule := &rules[i]
+			if rule.over() {
+				continue
+			}
+			if rule.observe(measured[rule.View]) {
+				if weights == nil {
+					if weights, err = p.Weights(); err != nil {
+						return nil, err
+					}
+				}
+				rule.Validation, rule.Weights = metrics[rule.View], weights
+			}
+			rule.History = append(rule.History, measured[rule.View])
+			waiting = waiting || !rule.over()
 		}
 		if report != nil {
-			report(len(trial.History), measured[0])
+			report(len(history), measured[0])
 		}
 	}
-	p.End(trial)
-	stopped, err := f.end()
-	return trial, stopped, err
-}
-
-type followed struct {
-	trial    *Result
-	options  options
-	stopped  []endedBy
-	stopping []earlyStopping
-	left     int // rules still running
-}
-
-// newFollowed replays the trial's history.
-func newFollowed(trial *Result, o options, stops []ending) *followed {
-	f := &followed{trial: trial, options: o, stopped: make([]endedBy, len(stops)),
-		stopping: make([]earlyStopping, len(stops))}
-	for i, stop := range stops {
-		f.stopped[i] = endedBy{ending: stop, Validation: trial.Validation, Weights: trial.Weights}
-		f.stopping[i] = earlyStopping{On: stop.On, Patience: o.Patience}
-		for _, e := range trial.History {
-			f.stopping[i].observe(e)
-		}
-		if !f.stopping[i].over() {
-			f.left++
+	for _, rule := range rules {
+		if rule.best == 0 {
+			return nil, o.fault(history, 0)
 		}
 	}
-	return f
-}
-
-func (f *followed) goesOn() bool {
-	done := len(f.trial.History)
-	return done < f.options.MaxEpochs && f.left > 0 && (done == 0 || !diverged(f.trial.History))
-}
-
-// add records an epoch's metrics per view; it calls weights if the epoch is the best so far under any rule.
-func (f *followed) add(measured []Epoch, metrics []stats.Metrics, weights func() ([]infer.Weight, error)) (err error) {
-	f.trial.History = append(f.trial.History, measured[0])
-	if diverged(f.trial.History) {
-		return nil
-	}
-	var of []infer.Weight
-	for i := range f.stopped {
-		stop, stopping := &f.stopped[i], &f.stopping[i]
-		if stopping.over() {
-			continue
-		}
-		if stopping.observe(measured[stop.View]) {
-			if of == nil {
-				if of, err = weights(); err != nil {
-					return err
-				}
-			}
-			stop.Validation, stop.Weights = metrics[stop.View], of
-		}
-		stop.History = append(stop.History, measured[stop.View])
-		if stopping.over() {
-			f.left--
-		}
-	}
-	f.trial.Validation, f.trial.Weights = f.stopped[0].Validation, f.stopped[0].Weights
-	return nil
-}
-
-func (f *followed) end() ([]endedBy, error) {
-	for i := range f.stopped {
-		if f.stopped[i].BestEpoch = f.stopping[i].best; f.stopped[i].BestEpoch == 0 {
-			return nil, f.options.fault(f.trial.History, 0)
-		}
-	}
-	return f.stopped, nil
-}
-
-type fullGraph struct{ *trainer }
-
-func (t fullGraph) Begin(seed uint64) (*Result, error) {
-	t.drawn, t.trained = learn.NewDraws(seed, t.trainNodes()), true
-	return &Result{Seed: seed}, t.start.Reset(t.store, t.options.LearningRate, seed)
-}
-
-func (t fullGraph) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
-	outputs, err := t.step(t.epoch, t.drawn)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer gomlx.Finalize(outputs)
-	epochs, metrics := make([]Epoch, len(t.validatedBy)), make([]stats.Metrics, len(t.validatedBy))
-	loss := float64(tensors.ToScalar[float32](outputs[0]))
-	for k, v := range t.validations {
-		predictions, err := tensors.CopyFlatData[int32](outputs[2+2*k])
-		if err != nil {
-			return nil, nil, gomlx.Error(err)
-		}
-		m, err := stats.Evaluate(predictions, v.labels, t.graph.NumClasses())
-		if err != nil {
-			return nil, nil, err
-		}
-		for view, by := range t.validatedBy {
-			if by == k {
-				epochs[view] = Epoch{TrainLoss: loss, ValidationLoss: float64(tensors.ToScalar[float32](outputs[1+2*k])),
-					ValidationF1: m.MacroF1, ValidationAccuracy: m.Accuracy}
-				metrics[view] = m
-			}
-		}
-	}
-	return epochs, metrics, nil
-}
-
-func (t fullGraph) Weights() ([]infer.Weight, error) {
-	return gomlx.WeightsOf[infer.Weight](t.store)
-}
-func (t fullGraph) Keep(*Result) error { return nil }
-func (t fullGraph) End(*Result)        {}
-
-func (t fullGraph) Predict(_ context.Context, trial *Result) ([]int32, error) {
-	if err := gomlx.SetWeights(t.store, trial.Weights); err != nil {
-		return nil, err
-	}
-	classes, err := t.trainer.Predict()
-	if err != nil {
-		return nil, err
-	}
-	return learn.OnGraph(t.graph, t.view.Test, classes), nil
-}
-
-func (t fullGraph) PredictCached(_ context.Context, _ *Result, together bool) (classes []int32, err error) {
-	defer gomlx.Guard(&err, "predicting from the cache")
-	all, err := t.representCached(together)
-	if err != nil {
-		return nil, err
-	}
-	return learn.OnGraph(t.graph, t.view.Test, last(all).Classes()), nil
-}
-
-func (t fullGraph) Cache(context.Context, *Result) (*cached.Cache, error) { return t.trainer.Cache() }
-
-func (t fullGraph) Score(classes []int32) (stats.Metrics, error) {
-	return learn.EvaluateOnGraph(t.graph, t.view.Test, classes)
-}
-
-func (t *trainer) step(epoch *model.Exec, d *learn.Draws) ([]*tensors.Tensor, error) {
-	copy(d.Delta, t.options.DrawDelta(rand.New(d.Masks), len(d.Delta), t.view.Train.Score))
-	return learn.Run(epoch, d, t.options.WeightDecay, tensors.FromFlatDataAndDimensions(d.Delta, len(d.Delta), 1))
+	return history, nil
 }
 
 // diverged reports whether the last training loss is not finite: no later epoch can be better.

@@ -41,11 +41,9 @@ func trainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *datase
 	return trainer
 }
 
-func trainOnce(t testing.TB, trainer interface {
-	Train(ctx context.Context, seed uint64, report func(epoch int, e Epoch)) (*Result, error)
-}, seed uint64) *Result {
+func trainOnce(t testing.TB, trainer trainable, seed uint64) *Result {
 	t.Helper()
-	trial, err := trainer.Train(context.Background(), seed, nil)
+	trial, err := trainBy(t.Context(), trainer, seed, nil)
 	require.NoError(t, err)
 	trial.Seconds = 0
 	return trial
@@ -92,7 +90,7 @@ func TestTheBestEpochsWeightsAreRestored(t *testing.T) {
 		require.LessOrEqual(t, len(trial.History), trial.BestEpoch+s.Patience)
 
 		// Predictions follow from the kept weights.
-		predictions, err := trainer.Predict()
+		predictions, err := trainer.predict(testGraph{})
 		require.NoError(t, err)
 		require.Equal(t, trial.Predictions, predictions)
 		kept, err := gomlx.WeightsOf[infer.Weight](trainer.store)
@@ -169,7 +167,7 @@ func TestTrainingEndsWithTheContext(t *testing.T) {
 	g := gnntest.TwoCamps(t)
 	trainer := trainerOf(t, gnntest.Go(t), g, gnntest.View(t, g, 30, datasets.Inductive), small())
 	ctx, cancel := context.WithCancel(context.Background())
-	trial, err := trainer.Train(ctx, 1, func(epoch int, _ Epoch) {
+	trial, err := trainBy(ctx, trainer, 1, func(epoch int, _ Epoch) {
 		require.LessOrEqual(t, epoch, 3)
 		if epoch == 3 {
 			cancel()
@@ -272,13 +270,15 @@ func TestADivergingTrialKeepsItsHistory(t *testing.T) {
 		p := small()
 		p.LearningRate = 1e30
 		trainer := trainerOf(t, b, g, gnntest.View(t, g, 30, datasets.Transductive), p)
-		_, err := trainer.Train(t.Context(), 1, nil)
+		_, err := trainBy(t.Context(), trainer, 1, nil)
 		require.ErrorContains(t, err, "the learning rate 1e+30 may be too high")
 		require.NotContains(t, err.Error(), "\n")
-		stopped, err := trainer.follow(t.Context(), 1, []ending{{On: hyper.StopOnF1}, {On: hyper.StopOnAccuracy}})
+		rules := []stopped{{earlyStopping: earlyStopping{On: hyper.StopOnF1}},
+			{earlyStopping: earlyStopping{On: hyper.StopOnAccuracy}}}
+		_, err = follow(t.Context(), trainer, 1, rules, nil)
 		require.NoError(t, err)
-		for _, s := range stopped {
-			require.Equal(t, 1, s.BestEpoch)
+		for _, s := range rules {
+			require.Equal(t, 1, s.best)
 			require.NotEmpty(t, s.Weights)
 		}
 	})
@@ -317,7 +317,7 @@ func TestEveryTrialStartsFromALayersOwnFirstValues(t *testing.T) {
 		require.NoError(t, err)
 		defer trainer.Close()
 		for seed := range uint64(2) {
-			trial, err := trainer.Train(t.Context(), seed, nil)
+			trial, err := trainBy(t.Context(), trainer, seed, nil)
 			require.NoError(t, err)
 			i := slices.IndexFunc(trial.Weights, func(w infer.Weight) bool { return w.Path == "/model/layer0/scale" })
 			gnntest.InDelta(t, []float32{1, 2}, trial.Weights[i].Values, 1e-6, "seed %d", seed)

@@ -1,13 +1,16 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
@@ -15,19 +18,18 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
+	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
-	"nodemask/nmgnn/internal/learn"
+	"nodemask/stats"
 )
 
 // trainer is a model compiled for one view of a graph. It trains trials one by one; several may run concurrently on one
 // backend.
 type trainer struct {
+	subject
 	backend *backend.Backend
 	model   nmgnn.Model
-	options options
-	view    *datasets.View
-	graph   *datasets.Graph
 	plan    kernels.Plan
 	// features of all nodes, normalized if asked
 	features datasets.Features
@@ -38,19 +40,17 @@ type trainer struct {
 	validations []phaseData // the distinct ones of the view and options.Also
 	validatedBy []int       // index into validations: the view's, then each of options.Also
 	epoch       *model.Exec
-	drawn       *learn.Draws                  // of the latest trial
+	drawn       *draws                        // of the latest trial
 	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, compiled on demand
-	arrivals    map[bool]arrivals             // by together, made on demand
-	readings    *readingGraphs                // made on demand
-	trained     bool                          // the weights are no longer the initial ones
-	start       learn.Start                   // initial values of the optimizer's variables
+	arrivals    map[testGraph]arrivals        // made on demand
+	start       firstValues                   // initial values of the optimizer's variables
 }
 
 type phaseData struct {
 	phase   datasets.Phase
 	data    *nmgnn.Loaded
-	labels  []int32        // of the scored nodes
-	targets *learn.Targets // of the nodes in the loss
+	labels  []int32  // of the scored nodes
+	targets *targets // of the nodes in the loss
 }
 
 // newTrainer returns m compiled for the view of a checked graph, or an error if the view has no nodes to train,
@@ -60,11 +60,11 @@ func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *data
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := learn.CheckTrainable(g, append([]*datasets.View{view}, o.Also...)...); err != nil {
+	if err := checkTrainable(g, o.views(view)...); err != nil {
 		return nil, err
 	}
-	t := &trainer{backend: b, model: m, options: o, view: view, graph: g, store: model.NewStore(),
-		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[bool]arrivals{}}
+	t := &trainer{subject: subject{g, view, o}, backend: b, model: m, store: model.NewStore(),
+		represents: map[*nmgnn.Loaded]*model.Exec{}, arrivals: map[testGraph]arrivals{}}
 	defer func() {
 		if err != nil {
 			t.store.Finalize()
@@ -91,13 +91,11 @@ func (t *trainer) compile() error {
 		return err
 	}
 	// The optimizer's initial values, before its first run.
-	t.start, err = learn.StartOf(t.store)
+	t.start, err = firstValuesOf(t.store)
 	return err
 }
 
-func (t *trainer) views() []*datasets.View {
-	return append([]*datasets.View{t.view}, t.options.Also...)
-}
+func (t *trainer) views() []*datasets.View { return t.options.views(t.view) }
 
 func (t *trainer) trainNodes() int { return t.view.Train.Edges.NumNodes() }
 
@@ -127,18 +125,18 @@ func (t *trainer) load() error {
 		return data, err
 	}
 	scored := func(name string, phase datasets.Phase, gradients bool) (p phaseData, err error) {
-		p = phaseData{phase: phase, labels: learn.Labels(t.graph, phase)}
+		p = phaseData{phase: phase, labels: labelsOf(t.graph, phase)}
 		if p.data, err = load(name, phase, gradients); err != nil {
 			return p, err
 		}
-		p.targets, err = learn.NewTargets(t.store, name, phase.Score, p.labels, phase.Edges.NumNodes(), t.graph.NumClasses())
+		p.targets, err = newTargets(t.store, name, phase.Score, p.labels, phase.Edges.NumNodes(), t.graph.NumClasses())
 		return p, err
 	}
 	var err error
 	if t.train, err = scored("train", t.view.Train, true); err != nil {
 		return err
 	}
-	validations, by := validationsOf(t.view, t.options.Also)
+	validations, by := validationsOf(t.views())
 	t.validations, t.validatedBy = make([]phaseData, len(validations)), by
 	for i, phase := range validations {
 		name := "validation"
@@ -149,7 +147,7 @@ func (t *trainer) load() error {
 			return err
 		}
 	}
-	t.test = phaseData{phase: t.view.Test, labels: learn.Labels(t.graph, t.view.Test)}
+	t.test = phaseData{phase: t.view.Test, labels: labelsOf(t.graph, t.view.Test)}
 	t.test.data, err = load("test", t.view.Test, false)
 	return err
 }
@@ -166,9 +164,9 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 
 // validationsOf returns the distinct validation phases, and each view's index into them: only arrivals without edges
 // among new nodes differ.
-func validationsOf(view *datasets.View, also []*datasets.View) (phases []datasets.Phase, by []int) {
+func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
-	for _, v := range append([]*datasets.View{view}, also...) {
+	for _, v := range views {
 		apart := v.Arrivals == datasets.TrainEdges
 		i, ok := at[apart]
 		if !ok {
@@ -196,10 +194,10 @@ func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded,
 	return t.model.Forward(pass)
 }
 
-// compileStep compiles one epoch (see [learn.Step.Compile]) → training loss and, with validate, per validation graph
+// compileStep compiles one epoch (see [trainStep.compile]) → training loss and, with validate, per validation graph
 // the loss and the scored nodes' classes.
 func (t *trainer) compileStep(validate bool) (*model.Exec, error) {
-	step := learn.Step{Model: t.model, Data: t.train.data, Masks: t.options.KeepRate.Active(),
+	step := trainStep{Model: t.model, Data: t.train.data, Masks: t.options.KeepRate.Active(),
 		ZeroOne: !t.options.Rescale, Regulariser: t.options.regulariser(), Rates: t.rates,
 		LearningRate: t.options.LearningRate, Targets: t.train.targets, SeesScored: true}
 	if validate {
@@ -211,7 +209,47 @@ func (t *trainer) compileStep(validate bool) (*model.Exec, error) {
 			return outputs
 		}
 	}
-	return step.Compile(t.backend, t.store, t.trainNodes())
+	return step.compile(t.backend, t.store, t.trainNodes())
+}
+
+func (t *trainer) Begin(_ context.Context, seed uint64) error {
+	t.drawn = newDraws(seed, t.trainNodes())
+	return t.start.Reset(t.store, t.options.LearningRate, seed)
+}
+
+func (t *trainer) Epoch(context.Context) ([]Epoch, []stats.Metrics, error) {
+	outputs, err := t.step(t.epoch, t.drawn)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer gomlx.Finalize(outputs)
+	epochs, metrics := make([]Epoch, len(t.validatedBy)), make([]stats.Metrics, len(t.validatedBy))
+	loss := float64(tensors.ToScalar[float32](outputs[0]))
+	for k, v := range t.validations {
+		predictions, err := tensors.CopyFlatData[int32](outputs[2+2*k])
+		if err != nil {
+			return nil, nil, gomlx.Error(err)
+		}
+		m, err := stats.Evaluate(predictions, v.labels, t.graph.NumClasses())
+		if err != nil {
+			return nil, nil, err
+		}
+		for view, by := range t.validatedBy {
+			if by == k {
+				epochs[view] = Epoch{TrainLoss: loss, ValidationLoss: float64(tensors.ToScalar[float32](outputs[1+2*k])),
+					ValidationF1: m.MacroF1, ValidationAccuracy: m.Accuracy}
+				metrics[view] = m
+			}
+		}
+	}
+	return epochs, metrics, nil
+}
+
+func (t *trainer) Weights() ([]infer.Weight, error) { return gomlx.WeightsOf[infer.Weight](t.store) }
+
+func (t *trainer) step(epoch *model.Exec, d *draws) ([]*tensors.Tensor, error) {
+	copy(d.Delta, t.options.DrawDelta(rand.New(d.Masks), len(d.Delta), t.view.Train.Score))
+	return runStep(epoch, d, t.options.WeightDecay, tensors.FromFlatDataAndDimensions(d.Delta, len(d.Delta), 1))
 }
 
 func last[T any](all []T) T { return all[len(all)-1] }
@@ -220,9 +258,6 @@ func (t *trainer) Close() {
 	t.epoch.Finalize()
 	for _, exec := range t.represents {
 		exec.Finalize()
-	}
-	if t.readings != nil {
-		t.readings.exec.Finalize()
 	}
 	t.store.Finalize()
 }
@@ -237,6 +272,10 @@ type options struct {
 	Also []*datasets.View
 	// Room reserves room for other splits' edges, so that switchTo seldom fails; results stay the same.
 	Room bool
+}
+
+func (o options) views(first *datasets.View) []*datasets.View {
+	return append([]*datasets.View{first}, o.Also...)
 }
 
 func optionsOf(p hyper.Parameters) options {
@@ -269,14 +308,14 @@ var errOtherProgram = errors.New("this needs another compiled program")
 // returns [errOtherProgram] if the split's edges do not fit ([options].Room), or for another regulariser, setting,
 // number of nodes, presence of a mask, or equality of two rates. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
-	if err := learn.CheckTrainable(t.graph, append([]*datasets.View{view}, o.Also...)...); err != nil {
+	if err := checkTrainable(t.graph, o.views(view)...); err != nil {
 		return err
 	}
 	if o.KeepRate.Active() != t.options.KeepRate.Active() || o.Plan != t.options.Plan ||
 		reflect.TypeOf(o.regulariser()) != reflect.TypeOf(t.options.regulariser()) || len(o.Also) != len(t.options.Also) {
 		return errOtherProgram
 	}
-	for i, v := range append([]*datasets.View{view}, o.Also...) {
+	for i, v := range o.views(view) {
 		was := t.views()[i]
 		if v.Setting != was.Setting || v.Arrivals != was.Arrivals || len(v.Train.Nodes) != len(was.Train.Nodes) ||
 			len(v.Validation.Nodes) != len(was.Validation.Nodes) || len(v.Test.Nodes) != len(was.Test.Nodes) {
@@ -305,11 +344,11 @@ func (t *trainer) switchTo(view *datasets.View, o options) error {
 		if err := replace(p.data, p.phase, now); err != nil {
 			return err
 		}
-		p.phase, p.labels = now, learn.Labels(t.graph, now)
+		p.phase, p.labels = now, labelsOf(t.graph, now)
 		return p.targets.Replace(now.Score, p.labels)
 	}
 	err := scored(&t.train, view.Train)
-	validations, _ := validationsOf(view, o.Also)
+	validations, _ := validationsOf(o.views(view))
 	for i := range t.validations {
 		if err == nil {
 			err = scored(&t.validations[i], validations[i])
@@ -317,7 +356,7 @@ func (t *trainer) switchTo(view *datasets.View, o options) error {
 	}
 	if err == nil {
 		err = replace(t.test.data, t.test.phase, view.Test)
-		t.test.phase, t.test.labels = view.Test, learn.Labels(t.graph, view.Test)
+		t.test.phase, t.test.labels = view.Test, labelsOf(t.graph, view.Test)
 	}
 	return switched(err)
 }

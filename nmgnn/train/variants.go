@@ -2,21 +2,11 @@ package train
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/gomlx/compute/dtypes"
-	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/gomlx/gomlx/ml/model"
-
-	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/nmgnn"
 	"nodemask/nmgnn/hyper"
-	"nodemask/nmgnn/infer"
 	"nodemask/nmgnn/internal/gomlx"
-	"nodemask/nmgnn/internal/learn"
 	"nodemask/stats"
 )
 
@@ -39,49 +29,39 @@ func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Set
 // this order, with new nodes computed anew and, in the inductive setting, from the cache.
 func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result, err error) {
 	defer gomlx.Guard(&err, "training")
-	var stops []ending
+	var rules []stopped
 	views := t.views()
 	for _, on := range hyper.StopOns() {
 		for i := range views {
-			stops = append(stops, ending{On: on, View: i})
+			rules = append(rules, stopped{earlyStopping: earlyStopping{On: on}, View: i})
 		}
 	}
 	begin := time.Now()
-	stopped, err := t.follow(ctx, seed, stops)
-	if err != nil {
+	if _, err := follow(ctx, t, seed, rules, nil); err != nil {
 		return nil, err
 	}
-	if err := t.prepareReadings(views); err != nil {
-		return nil, err
-	}
-	predicted := map[int][][]int32{} // by best epoch, then graph
-	for _, s := range stopped {
-		if predicted[s.BestEpoch] == nil {
-			if predicted[s.BestEpoch], err = t.readings.predict(t.store, s.Weights); err != nil {
-				return nil, err
-			}
+	for _, rule := range rules {
+		if err := gomlx.SetWeights(t.store, rule.Weights); err != nil {
+			return nil, err
 		}
-		r := &Result{Seed: seed, StopOn: s.On, History: s.History, BestEpoch: s.BestEpoch, Validation: s.Validation}
-		if t.view.Setting == datasets.Inductive {
-			r.Arrivals = views[s.View].Arrivals
+		view := views[rule.View]
+		score := func(g testGraph) (m stats.Metrics, err error) {
+			classes, err := t.predict(g)
+			if err != nil {
+				return m, err
+			}
+			return subject{graph: t.graph, view: view}.score(classes)
 		}
-		for i, graph := range t.readings.graphs {
-			if graph.view != s.View {
-				continue
-			}
-			classes := make([]int32, len(t.test.labels))
-			for k, v := range views[s.View].Test.Score {
-				classes[k] = predicted[s.BestEpoch][i][views[s.View].Test.Nodes[v]]
-			}
-			m, err := stats.Evaluate(classes, t.test.labels, t.graph.NumClasses())
+		r := &Result{Seed: seed, StopOn: rule.On, History: rule.History, BestEpoch: rule.best, Validation: rule.Validation}
+		if r.Test, err = score(testGraph{view: rule.View}); err != nil {
+			return nil, err
+		}
+		if view.Setting == datasets.Inductive {
+			cached, err := score(testGraph{view: rule.View, cached: true, together: true})
 			if err != nil {
 				return nil, err
 			}
-			if graph.cached {
-				r.Cached = &m
-			} else {
-				r.Test = m
-			}
+			r.Arrivals, r.Cached = view.Arrivals, &cached
 		}
 		results = append(results, r)
 	}
@@ -89,112 +69,6 @@ func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result,
 		r.Seconds = time.Since(begin).Seconds()
 	}
 	return results, nil
-}
-
-// readingGraphs predicts over several test graphs at once, each with all nodes of the whole graph; absent nodes have no
-// edges and are ignored.
-type readingGraphs struct {
-	exec   *model.Exec
-	graphs []readingGraph
-	of     *datasets.View // the view the graphs were made for
-}
-
-type readingGraph struct {
-	view   int
-	cached bool
-	data   *nmgnn.Loaded
-}
-
-func (t *trainer) prepareReadings(views []*datasets.View) error {
-	if t.readings != nil && t.readings.of == t.view {
-		return nil
-	}
-	if len(t.view.Test.Nodes) != t.graph.NumNodes() {
-		return fmt.Errorf("readings need a trainer whose view has all nodes to test on: %s does not", t.view.Arrivals)
-	}
-	fresh := t.readings == nil
-	if fresh {
-		t.readings = &readingGraphs{}
-	}
-	next := 0
-	add := func(view int, cached bool, edges *csr.Graph) (err error) {
-		if !fresh {
-			next++
-			return t.readings.graphs[next-1].data.ReplaceEdges(edges, true)
-		}
-		g := readingGraph{view: view, cached: cached}
-		g.data, err = t.test.data.WithEdges(fmt.Sprintf("/%s/reading%d/edges", gomlx.DataScope, len(t.readings.graphs)),
-			edges, t.allEdges())
-		t.readings.graphs = append(t.readings.graphs, g)
-		return err
-	}
-	for i, view := range views {
-		phases := []datasets.Phase{view.Test}
-		if view.Setting == datasets.Inductive {
-			edges, err := learn.CachedEdges(view, true)
-			if err != nil {
-				return err
-			}
-			phases = append(phases, datasets.Phase{Edges: edges, Nodes: view.Test.Nodes})
-		}
-		for k, phase := range phases {
-			edges, err := onAllNodes(phase, t.graph.NumNodes())
-			if err == nil {
-				err = add(i, k == 1, edges)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	t.readings.of = t.view
-	if !fresh {
-		return nil
-	}
-	exec, err := model.NewExec(t.backend.Backend, t.store, func(scope *model.Scope, graph *Graph) []*Node {
-		classes := make([]*Node, len(t.readings.graphs))
-		for i, g := range t.readings.graphs {
-			classes[i] = ArgMax(last(t.forward(scope, graph, g.data, nil)), 1, dtypes.Int32)
-		}
-		return classes
-	})
-	if err != nil {
-		return gomlx.Error(err)
-	}
-	t.readings.exec = exec
-	return nil
-}
-
-func (r *readingGraphs) predict(store *model.Store, weights []infer.Weight) ([][]int32, error) {
-	if err := gomlx.SetWeights(store, weights); err != nil {
-		return nil, err
-	}
-	outputs, err := r.exec.Call()
-	if err != nil {
-		return nil, gomlx.Error(err)
-	}
-	defer gomlx.Finalize(outputs)
-	classes := make([][]int32, len(outputs))
-	for i, output := range outputs {
-		if classes[i], err = tensors.CopyFlatData[int32](output); err != nil {
-			return nil, gomlx.Error(err)
-		}
-	}
-	return classes, nil
-}
-
-func onAllNodes(phase datasets.Phase, nodes int) (*csr.Graph, error) {
-	if len(phase.Nodes) == nodes {
-		return phase.Edges, nil
-	}
-	var edges []csr.Edge
-	for i, v := range phase.Nodes {
-		for _, u := range phase.Edges.Neighbours(int32(i)) {
-			edges = append(edges, csr.Edge{Node: v, Neighbour: phase.Nodes[u]})
-		}
-	}
-	g, _, err := csr.FromEdges(nodes, edges, csr.Options{Directed: true})
-	return g, err
 }
 
 // Variants trains once and returns a result for each way of stopping and testing that the paper leaves open: each of

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"nodemask/datasets"
-	"nodemask/internal/jobs"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/train"
@@ -24,7 +23,12 @@ func Again(
 	if err != nil {
 		return again, nil, err
 	}
-	err = jobs.Run(ctx, b, 1, train.NewRunner, (*train.Runner).Close, func(ctx context.Context, r *train.Runner) error {
+	pool, err := train.NewPool(b, 1, 1)
+	if err != nil {
+		return again, nil, err
+	}
+	defer pool.Close()
+	err = pool.Run(ctx, func(ctx context.Context, r *train.Runner) error {
 		if cell.Readings {
 			again, err = readings(ctx, r, b, cell, x, old.Seed)
 			return err

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"nodemask/datasets"
-	"nodemask/internal/jobs"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
@@ -25,7 +24,7 @@ type Options struct {
 	Batch int
 	Jobs  int // parallel trials; 0: 1
 	// Pool of Jobs jobs keeps programs between calls; nil: a new one.
-	Pool *jobs.Pool[*train.Runner]
+	Pool *train.Pool
 	// Run only share Shard (from 0) of Shards of the cells; Shards 0 means 1.
 	Shard, Shards int
 	// Open reads each data set that lacks trials, before the first trial.
@@ -103,12 +102,14 @@ func Missing(
 		w.also[c.Key()] = c
 	}
 	w.queue.groups = groups
-	if o.Pool != nil {
-		err = o.Pool.Run(ctx, w.job)
-	} else {
-		err = jobs.Run(ctx, b, o.Jobs, train.NewRunner, (*train.Runner).Close, w.job)
+	pool := o.Pool
+	if pool == nil {
+		if pool, err = train.NewPool(b, o.Jobs, 1); err != nil {
+			return err
+		}
+		defer pool.Close()
 	}
-	return cmp.Or(err, unopened)
+	return cmp.Or(pool.Run(ctx, w.job), unopened)
 }
 
 type work struct {

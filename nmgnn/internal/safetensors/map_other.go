@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// open reads the file, as mapping is unavailable; flush writes it back.
+// openMap reads the file, as mapping is unavailable.
 func openMap(f *os.File, size int64) ([]byte, error) {
 	words := make([]int64, (size+7)/8) // aligned for all numbers
 	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
@@ -21,13 +21,6 @@ func openMap(f *os.File, size int64) ([]byte, error) {
 func viewMap(f *os.File, size int64) ([]byte, error) { return openMap(f, size) }
 
 func release([]byte) {}
-
-func flush(data []byte, f *os.File) error {
-	if _, err := f.WriteAt(data, 0); err != nil {
-		return err
-	}
-	return f.Sync()
-}
 
 func unmap([]byte) error { return nil }
 

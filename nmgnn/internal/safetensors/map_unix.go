@@ -24,11 +24,4 @@ func mapFile(f *os.File, size int64, protection int) ([]byte, error) {
 
 func release(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) } // only advice
 
-func flush(data []byte, f *os.File) error {
-	if err := unix.Msync(data, unix.MS_SYNC); err != nil {
-		return &os.PathError{Op: "msync", Path: f.Name(), Err: err}
-	}
-	return nil
-}
-
 func unmap(data []byte) error { return unix.Munmap(data) }

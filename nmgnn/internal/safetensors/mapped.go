@@ -3,7 +3,6 @@ package safetensors
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"unsafe"
 )
 
@@ -15,9 +14,9 @@ type Array[T Number] struct {
 	bytes  []byte
 }
 
-// NewArray returns an array of n zeros. With a name, the file is dir/name and keeps its content if its size is right;
-// without, it is removed from dir at once. Disk space is reserved now: a full disk is an error here, not later.
-func NewArray[T Number](dir, name string, n int) (_ *Array[T], err error) {
+// NewArray returns an array of n zeros, in a file that is removed from dir at once. Disk space is reserved now: a full
+// disk is an error here, not later.
+func NewArray[T Number](dir string, n int) (_ *Array[T], err error) {
 	var zero T
 	size := int64(n) * int64(unsafe.Sizeof(zero))
 	if n < 0 || size/int64(unsafe.Sizeof(zero)) != int64(n) {
@@ -27,12 +26,7 @@ func NewArray[T Number](dir, name string, n int) (_ *Array[T], err error) {
 		return &Array[T]{}, nil
 	}
 	a := &Array[T]{}
-	if name == "" {
-		a.file, err = os.CreateTemp(dir, "nodemask-*")
-	} else {
-		a.file, err = os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o644)
-	}
-	if err != nil {
+	if a.file, err = os.CreateTemp(dir, "nodemask-*"); err != nil {
 		return nil, err
 	}
 	path := a.file.Name()
@@ -42,32 +36,17 @@ func NewArray[T Number](dir, name string, n int) (_ *Array[T], err error) {
 			_ = os.Remove(path)
 		}
 	}()
-	if err := reserve(a.file, size); err != nil {
+	// Writing to a mapping without disk space would crash the program.
+	if err := allocate(a.file, size); err != nil {
 		return nil, fmt.Errorf("%s: no room for %d bytes of cached numbers: free the disk or name another folder: %w",
 			path, size, err)
 	}
 	if a.bytes, err = openMap(a.file, size); err != nil {
 		return nil, err
 	}
-	if name == "" {
-		_ = os.Remove(path) // some systems cannot remove open files; the folder's next clean-up does
-	}
+	_ = os.Remove(path) // some systems cannot remove open files; the folder's next clean-up does
 	a.Values = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(a.bytes))), n)
 	return a, nil
-}
-
-// Writing to a mapping without disk space would crash the program.
-func reserve(f *os.File, size int64) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() != size {
-		if err := f.Truncate(0); err != nil {
-			return err
-		}
-	}
-	return allocate(f, size)
 }
 
 // mapWhole returns a file's mapped bytes and a function that unmaps them.
@@ -104,14 +83,6 @@ func (a *Array[T]) Copy(from []T, release func()) {
 			release()
 		}
 	}
-}
-
-// Sync writes everything to disk.
-func (a *Array[T]) Sync() error {
-	if len(a.bytes) == 0 {
-		return nil
-	}
-	return flush(a.bytes, a.file)
 }
 
 // Close frees the memory and makes the values unreadable. A nil array may be closed.

@@ -1,4 +1,4 @@
-package learn
+package train
 
 import (
 	"errors"
@@ -20,8 +20,8 @@ import (
 	"nodemask/stats"
 )
 
-// Step is a training step on a graph or batch.
-type Step struct {
+// trainStep is a training step on a graph or batch.
+type trainStep struct {
 	Model        nmgnn.Model
 	Data         *nmgnn.Loaded
 	Masks        bool              // node masking is active
@@ -29,17 +29,17 @@ type Step struct {
 	Regulariser  nmgnn.Regulariser // may be nil
 	Rates        *kernels.Rates    // drop rates read from variables; nil: compiled in
 	LearningRate float64           // of Adam
-	Targets      *Targets          // nil: weights stay
-	SeesScored   bool              // More reads no other nodes' logits than Targets
+	Targets      *targets          // nil: weights stay
+	SeesScored   bool              // More reads no other nodes' logits than targets
 	// After is as in [nmgnn.Pass]; may be nil.
 	After func(layer int, h *Node) *Node
 	// More returns further results, computed with the updated weights from the step's logits; may be nil.
 	More func(scope *model.Scope, logits *Node) []*Node
 }
 
-// Compile returns a step's program: a key [2] for draws on the device, the weight decay (scalar) and δ [nodes, 1] → the
+// compile returns a step's program: a key [2] for draws on the device, the weight decay (scalar) and δ [nodes, 1] → the
 // loss (if the step has targets), then More's results.
-func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
+func (s trainStep) compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
 	inputs := []shapes.Shape{shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32),
 		shapes.Make(dtypes.Float32, nodes, 1)}
 	return gomlx.Compile(b.Backend, b.ID, store, func(scope *model.Scope, in []*Node) []*Node {
@@ -72,28 +72,28 @@ func (s Step) Compile(b *backend.Backend, store *model.Store, nodes int) (*model
 	}, inputs...)
 }
 
-// Draws are a trial's random generators, used every epoch.
-type Draws struct {
+// draws are a trial's random generators, used every epoch.
+type draws struct {
 	Masks, Keys, Order *rand.PCG // for masks, for draws on the device, and for the order of batches
 	Delta              []float32 // δ of all nodes of the train graph
 }
 
-// NewDraws returns a trial's draws.
-func NewDraws(seed uint64, nodes int) *Draws {
-	return &Draws{gomlx.HostSource(seed, "mask"), gomlx.HostSource(seed, "dropout"), gomlx.HostSource(seed, "batches"),
+// newDraws returns a trial's draws.
+func newDraws(seed uint64, nodes int) *draws {
+	return &draws{gomlx.HostSource(seed, "mask"), gomlx.HostSource(seed, "dropout"), gomlx.HostSource(seed, "batches"),
 		make([]float32, nodes)}
 }
 
-// Run runs a compiled [Step] with the trial's next key, the weight decay and δ [nodes, 1].
-func Run(step *model.Exec, d *Draws, decay float64, mask *tensors.Tensor) ([]*tensors.Tensor, error) {
+// runStep runs a compiled [trainStep] with the trial's next key, the weight decay and δ [nodes, 1].
+func runStep(step *model.Exec, d *draws, decay float64, mask *tensors.Tensor) ([]*tensors.Tensor, error) {
 	r := rand.New(d.Keys)
 	key := tensors.FromFlatDataAndDimensions([]uint32{r.Uint32(), r.Uint32()}, 2)
 	outputs, err := step.Call(key, tensors.FromScalar(float32(decay)), mask)
 	return outputs, gomlx.Error(err)
 }
 
-// CheckTrainable returns an error unless nodes have features and all views can train, validate and test.
-func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
+// checkTrainable returns an error unless nodes have features and all views can train, validate and test.
+func checkTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	for _, v := range views {
 		if v == nil {
 			return errors.New("the view is nil: expected one that datasets.NewView returns")
@@ -109,38 +109,48 @@ func CheckTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	return nil
 }
 
-// OnGraph returns a phase's classes, numbered as in the whole graph; -1 for nodes outside the phase.
-func OnGraph(g *datasets.Graph, phase datasets.Phase, classes []int32) []int32 {
-	if len(classes) == g.NumNodes() {
+// subject is what a trainable model is trained and tested on.
+type subject struct {
+	graph   *datasets.Graph
+	view    *datasets.View
+	options options
+}
+
+func (s subject) how() options { return s.options }
+
+// onGraph returns the test graph's classes, numbered as in the whole graph; -1 for nodes outside.
+func (s subject) onGraph(classes []int32) []int32 {
+	if len(classes) == s.graph.NumNodes() {
 		return classes
 	}
-	all := slices.Repeat([]int32{-1}, g.NumNodes())
-	for i, v := range phase.Nodes {
+	all := slices.Repeat([]int32{-1}, s.graph.NumNodes())
+	for i, v := range s.view.Test.Nodes {
 		all[v] = classes[i]
 	}
 	return all
 }
 
-// Evaluate returns the metrics of a phase's classes over its scored nodes.
-func Evaluate(g *datasets.Graph, phase datasets.Phase, classes []int32) (stats.Metrics, error) {
-	predicted := make([]int32, len(phase.Score))
-	for i, v := range phase.Score {
-		predicted[i] = classes[v]
-	}
-	return stats.Evaluate(predicted, Labels(g, phase), g.NumClasses())
-}
-
-// EvaluateOnGraph returns the metrics of classes from [OnGraph] over a phase's scored nodes.
-func EvaluateOnGraph(g *datasets.Graph, phase datasets.Phase, classes []int32) (stats.Metrics, error) {
+// score returns the test metrics of classes from onGraph.
+func (s subject) score(classes []int32) (stats.Metrics, error) {
+	phase := s.view.Test
 	predicted := make([]int32, len(phase.Score))
 	for i, v := range phase.Score {
 		predicted[i] = classes[phase.Nodes[v]]
 	}
-	return stats.Evaluate(predicted, Labels(g, phase), g.NumClasses())
+	return stats.Evaluate(predicted, labelsOf(s.graph, phase), s.graph.NumClasses())
 }
 
-// Labels returns the labels of a phase's scored nodes.
-func Labels(g *datasets.Graph, phase datasets.Phase) []int32 {
+// evaluate returns the metrics of a phase's classes over its scored nodes.
+func evaluate(g *datasets.Graph, phase datasets.Phase, classes []int32) (stats.Metrics, error) {
+	predicted := make([]int32, len(phase.Score))
+	for i, v := range phase.Score {
+		predicted[i] = classes[v]
+	}
+	return stats.Evaluate(predicted, labelsOf(g, phase), g.NumClasses())
+}
+
+// labelsOf returns the labels of a phase's scored nodes.
+func labelsOf(g *datasets.Graph, phase datasets.Phase) []int32 {
 	labels := make([]int32, len(phase.Score))
 	for i, v := range phase.Score {
 		labels[i] = g.Labels[phase.Nodes[v]]

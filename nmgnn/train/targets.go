@@ -1,5 +1,4 @@
-// Package learn provides a training step for whole graphs and batches, and estimates its memory.
-package learn
+package train
 
 import (
 	"fmt"
@@ -16,8 +15,8 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Owns reports whether training changes a variable.
-func Owns(v *model.Variable) bool {
+// owns reports whether training changes a variable.
+func owns(v *model.Variable) bool {
 	return !strings.HasPrefix(v.Path(), "/"+gomlx.DataScope+"/")
 }
 
@@ -43,14 +42,15 @@ func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 
 func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.ParamLearningRate }
 
-// Start holds initial values, by path, of the optimizer's variables and of weights that layers initialise themselves.
-type Start map[string]*tensors.Tensor
+// firstValues holds initial values, by path, of the optimizer's variables and of weights that layers initialise
+// themselves.
+type firstValues map[string]*tensors.Tensor
 
-// StartOf copies the initial values from a store in which a step was compiled but never run.
-func StartOf(store *model.Store) (Start, error) {
-	start := Start{}
+// firstValuesOf copies the initial values from a store in which a step was compiled but never run.
+func firstValuesOf(store *model.Store) (firstValues, error) {
+	start := firstValues{}
 	for v := range store.IterVariables() {
-		if Owns(v) && v.HasValue() && !gomlx.IsMade(store, v) {
+		if owns(v) && v.HasValue() && !gomlx.IsMade(store, v) {
 			value, err := v.Value()
 			if err != nil {
 				return nil, gomlx.Error(err)
@@ -67,9 +67,9 @@ func StartOf(store *model.Store) (Start, error) {
 }
 
 // Reset sets weights to initial values drawn from the seed, and the optimizer's variables to theirs.
-func (s Start) Reset(store *model.Store, learningRate float64, seed uint64) error {
+func (s firstValues) Reset(store *model.Store, learningRate float64, seed uint64) error {
 	for v := range store.IterVariables() {
-		if !Owns(v) {
+		if !owns(v) {
 			continue
 		}
 		value := s[v.Path()]
@@ -95,18 +95,18 @@ func (s Start) Reset(store *model.Store, learningRate float64, seed uint64) erro
 	return nil
 }
 
-// Targets are the scored nodes of a graph and their labels, in variables.
-type Targets struct {
+// targets are the scored nodes of a graph and their labels, in variables.
+type targets struct {
 	score, labels *model.Variable
 	weights       *model.Variable // [slots, 1]; nil: equal weights
 	seen          *model.Variable // [nodes, 1]: 1 for scored nodes, else 0; nil: unknown
 	classes       int
 }
 
-// NewTargets returns variables for a graph's scored nodes; nodes 0 means that their total is unknown.
-func NewTargets(store *model.Store, name string, score, labels []int32, nodes, classes int) (*Targets, error) {
+// newTargets returns variables for a graph's scored nodes; nodes 0 means that their total is unknown.
+func newTargets(store *model.Store, name string, score, labels []int32, nodes, classes int) (*targets, error) {
 	into := kernels.NewConstants(store, "/"+gomlx.DataScope+"/targets_"+name)
-	t := &Targets{classes: classes}
+	t := &targets{classes: classes}
 	n := len(score)
 	t.score, t.labels = into.Ints("score", score, n, 1), into.Ints("label", labels, n, 1)
 	if nodes > 0 {
@@ -115,9 +115,9 @@ func NewTargets(store *model.Store, name string, score, labels []int32, nodes, c
 	return t, into.Err()
 }
 
-// NewPaddedTargets returns variables for up to slots nodes, set later by [Targets.Replace].
-func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Targets, error) {
-	t, err := NewTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
+// newPaddedTargets returns variables for up to slots nodes, set later by [targets.Replace].
+func newPaddedTargets(store *model.Store, name string, slots, classes int) (*targets, error) {
+	t, err := newTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func NewPaddedTargets(store *model.Store, name string, slots, classes int) (*Tar
 }
 
 // Replace sets other nodes and labels: as many as before or, if padded, at most slots.
-func (t *Targets) Replace(score, labels []int32) error {
+func (t *targets) Replace(score, labels []int32) error {
 	n := t.score.Shape().Dimensions[0]
 	if len(score) > n || len(score) < n && t.weights == nil {
 		return kernels.ErrNoFit
@@ -167,7 +167,7 @@ func each(score []int32, nodes int) []float32 {
 }
 
 // Seen returns 1 for scored nodes of the graph, else 0: [nodes, 1]; nil: unknown.
-func (t *Targets) Seen(g *Graph) *Node {
+func (t *targets) Seen(g *Graph) *Node {
 	if t == nil || t.seen == nil {
 		return nil
 	}
@@ -175,12 +175,12 @@ func (t *Targets) Seen(g *Graph) *Node {
 }
 
 // Rows returns the scored rows: logits [nodes, classes] → [scored, classes].
-func (t *Targets) Rows(logits *Node) *Node {
+func (t *targets) Rows(logits *Node) *Node {
 	return Gather(logits, t.score.NodeValue(logits.Graph()), true)
 }
 
 // Loss returns the mean cross-entropy over the scored nodes, a scalar.
-func (t *Targets) Loss(logits *Node) *Node {
+func (t *targets) Loss(logits *Node) *Node {
 	if got := logits.Shape().Dimensions; got[1] != t.classes {
 		panic(fmt.Errorf("the last layer has %d outputs for %d classes", got[1], t.classes))
 	}

@@ -1,4 +1,4 @@
-package learn_test
+package datasets_test
 
 import (
 	"slices"
@@ -9,32 +9,18 @@ import (
 
 	"nodemask/csr"
 	"nodemask/datasets"
-	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/nmgnn/internal/learn"
 )
 
-// fiveNodes returns the graph a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4) with features 1, 2, 4, 8, 16, and a view that
-// trains on a, b, c; d and e arrive later.
-func fiveNodes(t testing.TB) (*datasets.Graph, *datasets.View) {
-	t.Helper()
-	edges := gnntest.Undirected(t, 5, [][2]int32{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}})
-	g := &datasets.Graph{Name: "five", Edges: edges, Features: gnntest.SparseRows([][]float32{{1}, {2}, {4}, {8}, {16}}),
-		Labels: []int32{0, 1, 0, 1, 0}, Classes: []string{"even", "odd"}}
-	train, _, err := edges.Induced([]int32{0, 1, 2})
-	require.NoError(t, err)
-	all := []int32{0, 1, 2, 3, 4}
-	return g, &datasets.View{Setting: datasets.Inductive, Arrivals: datasets.AllEdges,
-		Train:      datasets.Phase{Edges: train, Nodes: []int32{0, 1, 2}, Score: []int32{0, 1, 2}},
-		Validation: datasets.Phase{Edges: edges, Nodes: all, Score: []int32{3}},
-		Test:       datasets.Phase{Edges: edges, Nodes: all, Score: []int32{4}}}
-}
-
 func TestNodesAreCountedByHand(t *testing.T) {
-	_, view := fiveNodes(t)
+	// a(0)–b(1), a–c(2), b–c, c–d(3), d–e(4); a, b and c train, d and e arrive later.
+	edges, err := csr.New([]int64{0, 2, 4, 7, 9, 10}, []int32{1, 2, 0, 2, 0, 1, 3, 2, 4, 3})
+	require.NoError(t, err)
+	view := &datasets.View{Train: datasets.Phase{Nodes: []int32{0, 1, 2}},
+		Test: datasets.Phase{Edges: edges, Nodes: []int32{0, 1, 2, 3, 4}, Score: []int32{4}}}
 	// All 5. Test node e reaches d in one hop and c in two: 3. Cached: d and e are new, and c is next to d, a
 	// validation node: 3.
 	counted := func(layers int) [3]int {
-		all, reached, cached := learn.CountRead(view, layers)
+		all, reached, cached := view.CountRead(layers)
 		return [3]int{all, reached, cached}
 	}
 	require.Equal(t, [3]int{5, 3, 3}, counted(2))
@@ -58,7 +44,11 @@ func TestCountsOfCoraAndPubMedStandBesideThePapers(t *testing.T) {
 		require.NoError(t, err)
 		for percent, counts := range sizes {
 			ours, published := counts[0], counts[1]
-			_, _, cached := learn.CountRead(gnntest.View(t, g, percent, datasets.Inductive), 2)
+			split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: percent, Seed: 1})
+			require.NoError(t, err)
+			view, err := datasets.NewView(g, split, datasets.Inductive, datasets.AllEdges)
+			require.NoError(t, err)
+			_, _, cached := view.CountRead(2)
 			require.Equal(t, ours, cached, "%s at %d %%", name, percent)
 			within := 0.045
 			if name == "pubmed" && percent <= 33 {
@@ -98,7 +88,7 @@ func arriving(t *rapid.T) *datasets.View {
 func TestTheCacheSeesTrainNeighboursOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		view := arriving(t)
-		got, err := learn.CachedEdges(view, false)
+		got, err := view.CachedEdges(false)
 		require.NoError(t, err)
 		for v := range int32(got.NumNodes()) {
 			var want []int32
@@ -157,7 +147,7 @@ func TestTogetherIsWhatEquationFourSaysNodeByNode(t *testing.T) {
 			}
 			return h
 		}
-		edges, err := learn.CachedEdges(view, true)
+		edges, err := view.CachedEdges(true)
 		require.NoError(t, err)
 		h := slices.Clone(x)
 		for range layers {
@@ -177,7 +167,7 @@ func TestTogetherIsWhatEquationFourSaysNodeByNode(t *testing.T) {
 				require.Equal(t, fresh(v, layers), h[v])
 			}
 		}
-		_, _, cached := learn.CountRead(view, layers)
+		_, _, cached := view.CountRead(layers)
 		require.Equal(t, len(read), cached, "what was read is what is counted")
 	})
 }

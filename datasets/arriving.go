@@ -1,15 +1,12 @@
-package learn
+package datasets
 
-import (
-	"nodemask/csr"
-	"nodemask/datasets"
-)
+import "nodemask/csr"
 
 // CachedEdges returns the test graph as the cache sees it: train nodes have their neighbours in the train graph, others
 // theirs among train nodes and, if together, among new nodes. Running a model over it equals cached prediction of all
 // new nodes (section 4; equation in package cached): train nodes see no new node.
-func CachedEdges(view *datasets.View, together bool) (*csr.Graph, error) {
-	isNew := arrive(view)
+func (view *View) CachedEdges(together bool) (*csr.Graph, error) {
+	isNew := view.arrived()
 	local := make([]int32, len(isNew))
 	for v := range local {
 		local[v] = int32(v)
@@ -20,8 +17,8 @@ func CachedEdges(view *datasets.View, together bool) (*csr.Graph, error) {
 	return edges, err
 }
 
-// arrive marks the test graph's nodes that the train graph lacks.
-func arrive(view *datasets.View) []bool {
+// arrived marks the test graph's nodes that the train graph lacks.
+func (view *View) arrived() []bool {
 	train := make(map[int32]bool, len(view.Train.Nodes))
 	for _, v := range view.Train.Nodes {
 		train[v] = true
@@ -35,7 +32,7 @@ func arrive(view *datasets.View) []bool {
 
 // CountRead returns how many nodes are read to predict the test nodes: all, in the test graph; reached, within layers
 // hops of a test node; and cached, outside the train graph or adjacent to such a node.
-func CountRead(view *datasets.View, layers int) (all, reached, cached int) {
+func (view *View) CountRead(layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()
 	seen, read := make([]bool, all), make([]bool, all)
@@ -62,7 +59,7 @@ func CountRead(view *datasets.View, layers int) (all, reached, cached int) {
 		}
 		frontier = found
 	}
-	for v, isNew := range arrive(view) {
+	for v, isNew := range view.arrived() {
 		if !isNew {
 			continue
 		}

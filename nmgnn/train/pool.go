@@ -1,0 +1,78 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"nodemask/nmgnn/backend"
+)
+
+// Pool runs work in parallel jobs on one backend, each with its own [Runner]. Results do not depend on the number of
+// jobs.
+//
+// On a CPU, each XLA job, even a single one, keeps to one core: shared threads would wait for each other, and XLA
+// splits some sums by the number of cores, which changes rounding (in GAT, the seventh digit).
+type Pool struct {
+	jobs []chan func(*Runner, error) // nil: closed
+	wait sync.WaitGroup
+}
+
+// NewPool returns a pool of jobs (0 means 1) whose runners keep this many programs ([Runner].Programs). Close it after
+// use.
+func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
+	open, err := b.ForJobs()
+	if err != nil {
+		return nil, err
+	}
+	p := &Pool{}
+	for job := range max(jobs, 1) {
+		todo := make(chan func(*Runner, error))
+		p.jobs = append(p.jobs, todo)
+		p.wait.Go(func() {
+			own, err := open(job) // pins the goroutine to a core
+			r := &Runner{backend: own, Programs: programs}
+			for work := range todo {
+				work(r, err)
+			}
+			r.Close()
+			if err == nil && own != b {
+				own.Finalize()
+			}
+		})
+	}
+	return p, nil
+}
+
+// Run makes each job call work once, in parallel. It returns the first error, which cancels the others' context, or an
+// error if the pool is closed. Do not run or close the pool meanwhile.
+func (p *Pool) Run(ctx context.Context, work func(ctx context.Context, r *Runner) error) error {
+	if p.jobs == nil {
+		return errors.New("the pool is closed: expected a new one")
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, todo := range p.jobs {
+		group.Go(func() error {
+			done := make(chan error)
+			todo <- func(r *Runner, err error) {
+				if err == nil {
+					err = work(ctx, r)
+				}
+				done <- err
+			}
+			return <-done
+		})
+	}
+	return group.Wait()
+}
+
+// Close ends the jobs and frees their programs; later calls do nothing.
+func (p *Pool) Close() {
+	for _, todo := range p.jobs {
+		close(todo)
+	}
+	p.jobs = nil
+	p.wait.Wait()
+}
