@@ -54,16 +54,16 @@ func dashed(t plots.Table) plots.Table {
 	return t
 }
 
-// Chart shows charts side by side if they fit, or in plain text as CSV.
+// Chart shows charts side by side if they fit, or in plain text their titles and captions.
 func Chart(charts ...plots.Chart) {
 	if len(charts) == 1 {
-		showHTML(picture(charts[0]), Must1(charts[0].CSV()))
+		showHTML(picture(charts[0]), altOf(charts[0].Title, charts[0].Caption))
 		return
 	}
 	var pictures, text strings.Builder
 	for _, c := range charts {
 		pictures.WriteString(picture(c) + "\n")
-		text.WriteString(c.Title + "\n" + Must1(c.CSV()))
+		text.WriteString(altOf(c.Title, c.Caption) + "\n")
 	}
 	sideBySide(pictures.String(), text.String())
 }

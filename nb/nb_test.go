@@ -76,7 +76,7 @@ func TestEverythingArrivesInANotebook(t *testing.T) {
 	assert.True(t, strings.HasPrefix(all[3][protocol.MIMETextHTML].(string), `<img src="data:image/svg+xml;base64,`),
 		all[3])
 	assert.Contains(t, all[3][protocol.MIMETextHTML], `alt="T. C."`)
-	assert.Equal(t, "series,x,y,low,high\ns,1,2,,\n", all[3][protocol.MIMETextPlain])
+	assert.Equal(t, "T. C.", all[3][protocol.MIMETextPlain])
 }
 
 func TestThousandsAreSetApart(t *testing.T) {

@@ -61,57 +61,37 @@ func (c Chart) Check() error {
 }
 
 func (s Series) check(names []string) error {
-	switch {
-	case len(s.X) == 0:
+	n := len(s.X)
+	if n == 0 {
 		return errors.New("no points")
-	case len(s.X) != len(s.Y):
-		return fmt.Errorf("%d x and %d y", len(s.X), len(s.Y))
-	case (s.Low == nil) != (s.High == nil) || s.Low != nil && (len(s.Low) != len(s.Y) || len(s.High) != len(s.Y)):
-		return fmt.Errorf("a band of %d low and %d high around %d y", len(s.Low), len(s.High), len(s.Y))
-	case s.Cells != nil && len(s.Cells) != len(s.X):
-		return fmt.Errorf("%d cells of %d points", len(s.Cells), len(s.X))
-	case s.Notes != nil && len(s.Notes) != len(s.X):
-		return fmt.Errorf("%d notes of %d points", len(s.Notes), len(s.X))
-	case s.Ring < 0 || s.Ring > len(s.X):
-		return fmt.Errorf("a ring around point %d of %d", s.Ring, len(s.X))
+	}
+	for _, of := range []struct {
+		what string
+		n    int
+		none bool // allowed
+	}{{"y", len(s.Y), false}, {"low", len(s.Low), s.High == nil}, {"high", len(s.High), s.Low == nil},
+		{"cells", len(s.Cells), s.Cells == nil}, {"notes", len(s.Notes), s.Notes == nil}} {
+		if of.n != n && !(of.none && of.n == 0) {
+			return fmt.Errorf("%d x and %d %s", n, of.n, of.what)
+		}
+	}
+	if s.Ring < 0 || s.Ring > n {
+		return fmt.Errorf("a ring around point %d of %d", s.Ring, n)
 	}
 	for i, y := range s.Y {
 		x := s.X[i]
 		err := checkFinite(x, y)
-		if err == nil && s.Low != nil {
-			err = checkInterval(y, s.Low[i], s.High[i])
+		if s.Low != nil {
+			err = cmp.Or(err, checkInterval(y, s.Low[i], s.High[i]))
 		}
-		if err == nil && len(names) > 0 && (x != math.Trunc(x) || x < 0 || x >= float64(len(names))) {
-			err = fmt.Errorf("x is %v: expected a whole number from 0 to %d, as there are names", x, len(names)-1)
+		if len(names) > 0 && (x != math.Trunc(x) || x < 0 || x >= float64(len(names))) {
+			err = cmp.Or(err, fmt.Errorf("x is %v: expected a whole number from 0 to %d, as there are names", x, len(names)-1))
 		}
 		if err != nil {
 			return fmt.Errorf("point %d: %w", i+1, err)
 		}
 	}
 	return nil
-}
-
-// CSV returns a header and a line per point: series, x, y, low and high; the last two are empty without a band. The
-// error is that of [Chart.SVG].
-func (c Chart) CSV() (string, error) {
-	if err := c.Check(); err != nil {
-		return "", err
-	}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	records := [][]string{{"series", "x", "y", "low", "high"}}
-	for _, s := range c.Series {
-		for i := range s.X {
-			record := []string{s.Name, number(s.X[i]), number(s.Y[i]), "", ""}
-			if len(c.XNames) > 0 {
-				record[1] = c.XNames[int(s.X[i])]
-			}
-			if s.Low != nil {
-				record[3], record[4] = number(s.Low[i]), number(s.High[i])
-			}
-			records = append(records, record)
-		}
-	}
-	return writeCSV(records), nil
 }
 
 // marked reports whether s has markers. A single point needs one: no line shows it.

@@ -10,9 +10,6 @@ import (
 )
 
 const (
-	longestName = 14 // letters per line
-	longestText = 24 // letters per line
-
 	softly    = "opacity:.8"
 	deviation = " ± "
 )
@@ -57,25 +54,29 @@ func (t Table) figure() bool { return len(t.Under) > 0 || len(t.Blocks) > 0 || t
 type block struct {
 	Table
 	*strings.Builder
-	labels, numbers []int
-	twoLines        bool // all numbers have a second line, which keeps the first level
+	columns  []int
+	twoLines bool // all numbers have a second line, which keeps the first level
 }
 
 func (t Table) htmlBlock(w *strings.Builder, begin, end int) {
 	b := block{Table: t, Builder: w}
-	for i := range t.labels() {
-		if i > 0 || !t.Sections {
-			b.labels = append(b.labels, i)
+	for i := range end {
+		if (i > 0 || !t.Sections) && (i < t.labels() || i >= begin && !slices.Contains(t.Under, i)) {
+			b.columns = append(b.columns, i)
+			b.twoLines = b.twoLines || len(t.under(i)) > 0
 		}
 	}
-	for i := begin; i < end; i++ {
-		if !slices.Contains(t.Under, i) {
-			b.numbers = append(b.numbers, i)
+	b.WriteString("<thead>\n<tr>")
+	for _, i := range b.columns {
+		fmt.Fprintf(b, `<th scope="col" style="%s">%s`, b.style(i, ";max-width:14ch"), unbroken(b.Header[i]))
+		var names []string
+		for _, k := range b.under(i) {
+			names = append(names, svg.Escape(b.Header[k]))
 		}
-		b.twoLines = b.twoLines || len(t.under(i)) > 0
+		b.second(names, ", ")
+		b.WriteString("</th>")
 	}
-	b.header()
-	b.WriteString("<tbody>\n")
+	b.WriteString("</tr>\n</thead>\n<tbody>\n")
 	for r, row := range t.Rows {
 		section := t.Sections && (r == 0 || row[0].Text != t.Rows[r-1][0].Text)
 		if r > 0 && (t.ruled(r) || section) {
@@ -83,65 +84,46 @@ func (t Table) htmlBlock(w *strings.Builder, begin, end int) {
 		}
 		if section {
 			fmt.Fprintf(b, "<tr><th scope=\"rowgroup\" colspan=\"%d\" style=\"text-align:left\">%s</th></tr>\n",
-				len(b.labels)+len(b.numbers), row[0].bolden(broken(row[0].Text, longestText)))
+				len(b.columns), row[0].bolden(unbroken(row[0].Text)))
 		}
 		b.row(row, t.ruled(r))
 	}
 	b.WriteString("</tbody>\n</table>\n")
 }
 
-func (b block) header() {
-	b.WriteString("<thead>\n<tr>")
-	for _, i := range slices.Concat(b.labels, b.numbers) {
-		text := b.Header[i]
-		if b.figure() {
-			text = broken(text, longestName)
-		} else {
-			text = unbroken(text)
-		}
-		fmt.Fprintf(b, `<th scope="col" style="text-align:%s">%s`, b.side(i), text)
-		var names []string
-		for _, k := range b.under(i) {
-			names = append(names, svg.Escape(b.Header[k]))
-		}
-		if len(names) > 0 {
-			fmt.Fprintf(b, `<br/><small style="%s">%s</small>`, softly, strings.Join(names, ", "))
-		}
-		b.WriteString("</th>")
-	}
-	b.WriteString("</tr>\n</thead>\n")
-}
-
 func (b block) row(row []Field, ruled bool) {
 	b.WriteString("<tr>")
-	for at, i := range slices.Concat(b.labels, b.numbers) {
-		tag, scope, style := "td", "", "text-align:"+b.side(i)
+	for at, i := range b.columns {
+		tag, scope, style, text := "td", "", b.style(i, ";max-width:24ch"), row[i].bolden(unbroken(row[i].Text))
+		if !b.isText(i) {
+			style, text = "text-align:right;white-space:nowrap", row[i].number()
+		}
 		if at == 0 {
 			tag, scope = "th", ` scope="row"`
-		}
-		if !b.isText(i) {
-			style += ";white-space:nowrap"
 		}
 		if ruled {
 			style += ";border-top:1px solid"
 		}
-		fmt.Fprintf(b, `<%s%s style="%s"%s>%s`, tag, scope, style, row[i].attributes(), b.cell(row, i))
+		fmt.Fprintf(b, `<%s%s style="%s"%s>%s`, tag, scope, style, row[i].attributes(), text)
 		if b.twoLines && !b.isText(i) {
-			var parts []string
+			parts := []string{"\u00a0"}
 			for _, k := range b.under(i) {
 				if row[k].Text != "" {
 					parts = append(parts, row[k].number())
 				}
 			}
-			small := "\u00a0"
-			if len(parts) > 0 {
-				small = strings.Join(parts, "\u2002")
-			}
-			fmt.Fprintf(b, `<br/><small style="%s">%s</small>`, softly, small)
+			b.second(parts[min(1, len(parts)-1):], "\u2002")
 		}
 		fmt.Fprintf(b, "</%s>", tag)
 	}
 	b.WriteString("</tr>\n")
+}
+
+// second writes the second line of a cell, if it has one.
+func (b block) second(parts []string, between string) {
+	if len(parts) > 0 {
+		fmt.Fprintf(b, `<br/><small style="%s">%s</small>`, softly, strings.Join(parts, between))
+	}
 }
 
 // whole matches what must not be broken: commands at hyphens, intervals and bounds at spaces.
@@ -149,32 +131,6 @@ var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[
 
 func unbroken(text string) string {
 	return whole.ReplaceAllString(svg.Escape(text), `<span style="white-space:nowrap">$0</span>`)
-}
-
-func (b block) cell(row []Field, i int) string {
-	f := row[i]
-	switch {
-	case !b.figure():
-		return f.bolden(unbroken(f.Text))
-	case b.isText(i):
-		return f.bolden(broken(f.Text, longestText))
-	default:
-		return f.number()
-	}
-}
-
-func broken(text string, letters int) string {
-	var lines []string
-	line := ""
-	for word := range strings.SplitSeq(text, " ") {
-		if line != "" && len([]rune(line))+1+len([]rune(word)) > letters {
-			lines = append(lines, svg.Escape(line))
-			line = word
-			continue
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-	}
-	return strings.Join(append(lines, svg.Escape(line)), " <br/>")
 }
 
 func (t Table) under(i int) []int {
@@ -185,11 +141,16 @@ func (t Table) under(i int) []int {
 	return columns
 }
 
-func (t Table) side(column int) string {
+// style returns that of a column's texts, whose width figures limit.
+func (t Table) style(column int, width string) string {
+	style := "text-align:right"
 	if t.isText(column) {
-		return "left"
+		style = "text-align:left"
 	}
-	return "right"
+	if t.figure() {
+		style += width
+	}
+	return style
 }
 
 func (f Field) number() string {

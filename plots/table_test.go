@@ -5,13 +5,11 @@ import (
 	"encoding/xml"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"nodemask/internal/svg"
 	"nodemask/plots"
 )
 
@@ -60,7 +58,7 @@ func TestAnArrowBehindABoldNumberSaysThatItIsBelow(t *testing.T) {
 	table := scores()
 	table.Rows[0][2].Down = true
 	for format, want := range map[plots.Format]string{
-		plots.FormatText: "77.3 ± 1.4 ↓ │", plots.FormatMarkdown: "**77.3 ± 1.4 ↓**", plots.FormatHTML: "<b>77.3 ± 1.4 ↓</b>",
+		plots.FormatText: "77.3 ± 1.4 ↓ │", plots.FormatMarkdown: "**77.3 ± 1.4 ↓**", plots.FormatHTML: "<b>77.3 ↓</b>",
 		plots.FormatCSV: "77.3 ± 1.4\n",
 	} {
 		assert.Contains(t, render(t, table, format), want)
@@ -89,7 +87,8 @@ func unstyled(html string) string {
 		"NUMBER",
 		`style="text-align:left;border-top:1px solid"`, "LEFT-RULED",
 		`style="text-align:right;white-space:nowrap;border-top:1px solid"`, "NUMBER-RULED",
-		`<small style="opacity:.8">`, "<small SOFT>",
+		`<small style="opacity:.8">`, "<small SOFT>", `style="text-align:left;max-width:14ch"`, "NAME",
+		`style="text-align:right;max-width:14ch"`, "NAME-RIGHT", `style="text-align:left;max-width:24ch"`, "TEXT",
 	).Replace(html)
 }
 
@@ -108,7 +107,7 @@ func TestHTMLTableHasACaptionScopesNotesAndABodyForEachGroup(t *testing.T) {
 <tr><th scope="col" LEFT>model</th><th scope="col" RIGHT>keep_rate</th><th scope="col" RIGHT>macro F1 %</th></tr>
 </thead>
 <tbody>
-<tr><th scope="row" LEFT>GIN</th><td NUMBER>0.5</td><td NUMBER title="10 trials" tabindex="0"><b>77.3 ± 1.4</b></td></tr>
+<tr><th scope="row" LEFT>GIN</th><td NUMBER>0.5</td><td NUMBER title="10 trials" tabindex="0"><b>77.3</b><small SOFT> ± 1.4</small></td></tr>
 </tbody>
 <tbody>
 <tr><th scope="row" LEFT-RULED>GAT | masked</th><td NUMBER-RULED>1</td><td NUMBER-RULED>−0.2</td></tr>
@@ -174,7 +173,7 @@ func TestAnyTextSurvivesEveryFormat(t *testing.T) {
 					row[len(row)-1] += string(token)
 				}
 			case xml.EndElement:
-				if token.Name.Local != "b" {
+				if token.Name.Local == "td" || token.Name.Local == "th" {
 					inCell = false
 				}
 			}
@@ -254,49 +253,34 @@ func TestAWideTableIsAFigureOfBlocksWithSections(t *testing.T) {
 <div style="display:flex;flex-wrap:wrap;align-items:flex-end;gap:12px 28px">
 <table>
 <thead>
-<tr><th scope="col" LEFT>train</th><th scope="col" RIGHT>a: GIN<br/><small SOFT>paper, Δ</small></th></tr>
+<tr><th scope="col" NAME>train</th><th scope="col" NAME-RIGHT>a: GIN<br/><small SOFT>paper, Δ</small></th></tr>
 </thead>
 <tbody>
 <tr><th scope="rowgroup" colspan="2" LEFT>inductive</th></tr>
-<tr><th scope="row" LEFT>10 %</th><td NUMBER title="3 trials" tabindex="0"><b>51.0</b>`+
+<tr><th scope="row" TEXT>10 %</th><td NUMBER title="3 trials" tabindex="0"><b>51.0</b>`+
 		"<small SOFT> ± 1.0</small><br/><small SOFT>52.9\u2002−1.9</small></td></tr>\n"+
-		`<tr><th scope="row" LEFT>20 %</th><td NUMBER>–<br/><small SOFT>`+"\u00a0</small></td></tr>\n"+
+		`<tr><th scope="row" TEXT>20 %</th><td NUMBER>–<br/><small SOFT>`+"\u00a0</small></td></tr>\n"+
 		`</tbody>
 <tbody>
 <tr><th scope="rowgroup" colspan="2" LEFT>&lt;b&gt;</th></tr>
-<tr><th scope="row" LEFT>10 %</th><td NUMBER>5<br/><small SOFT>`+"\u00a0</small></td></tr>\n"+
+<tr><th scope="row" TEXT>10 %</th><td NUMBER>5<br/><small SOFT>`+"\u00a0</small></td></tr>\n"+
 		`</tbody>
 </table>
 <table>
 <thead>
-<tr><th scope="col" LEFT>train</th><th scope="col" RIGHT>b: GIN</th><th scope="col" RIGHT>b: NM</th></tr>
+<tr><th scope="col" NAME>train</th><th scope="col" NAME-RIGHT>b: GIN</th><th scope="col" NAME-RIGHT>b: NM</th></tr>
 </thead>
 <tbody>
 <tr><th scope="rowgroup" colspan="3" LEFT>inductive</th></tr>
-<tr><th scope="row" LEFT>10 %</th><td NUMBER>1</td><td NUMBER>2</td></tr>
-<tr><th scope="row" LEFT>20 %</th><td NUMBER>3</td><td NUMBER>4</td></tr>
+<tr><th scope="row" TEXT>10 %</th><td NUMBER>1</td><td NUMBER>2</td></tr>
+<tr><th scope="row" TEXT>20 %</th><td NUMBER>3</td><td NUMBER>4</td></tr>
 </tbody>
 <tbody>
 <tr><th scope="rowgroup" colspan="3" LEFT>&lt;b&gt;</th></tr>
-<tr><th scope="row" LEFT>10 %</th><td NUMBER>6</td><td NUMBER>7</td></tr>
+<tr><th scope="row" TEXT>10 %</th><td NUMBER>6</td><td NUMBER>7</td></tr>
 </tbody>
 </table>
 </div>
 </figure>
 `, unstyled(render(t, wide(), plots.FormatHTML)))
-}
-
-func TestTextOfAWideTableSurvivesInHTML(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text, note := anyText.Draw(t, "text"), anyText.Draw(t, "note")
-		cell := plots.Field{Text: text, Note: note, Bold: rapid.Bool().Draw(t, "bold")}
-		table := plots.Table{Header: []string{"a", text, text}, Under: []int{2}, Title: text,
-			Rows: [][]plots.Field{{cell, cell, cell}}}
-		html := render(t, table, plots.FormatHTML)
-		words := svg.WellFormed(t, html)
-		letters := func(s string) string {
-			return strings.Join(strings.FieldsFunc(inXML(s), func(r rune) bool { return unicode.IsSpace(r) }), "")
-		}
-		require.GreaterOrEqual(t, strings.Count(letters(words), letters(text)), 1)
-	})
 }

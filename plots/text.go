@@ -50,25 +50,18 @@ func (t Table) text() string {
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 func (t Table) csv() string {
-	records := [][]string{slices.Clone(t.Header)}
-	for _, row := range t.Rows {
-		record := make([]string, len(row))
-		for i, c := range row {
-			record[i] = c.Text
-		}
-		records = append(records, record)
-	}
-	return writeCSV(records)
-}
-
-func writeCSV(records [][]string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	for _, record := range records {
-		for i, s := range record {
-			record[i] = newlines.Replace(s)
+	line := func(fields []Field) {
+		record := make([]string, len(fields))
+		for i, f := range fields {
+			record[i] = newlines.Replace(f.Text)
 		}
 		_ = w.Write(record)
+	}
+	line(Fields(t.Header...))
+	for _, row := range t.Rows {
+		line(row)
 	}
 	w.Flush()
 	return b.String()
