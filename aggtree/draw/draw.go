@@ -109,7 +109,10 @@ func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 	right := left + max(width, columns(heading)*letterWidth)
 	bottom := top + headingHeight + height
 	if len(near.nodes) > 0 {
-		s.base(near, margin, top)
+		s.b.WriteString("<g class=\"graph\">\n")
+		s.heading(margin, top, near.heading)
+		s.sketch(near.sketch, point{margin, top + headingHeight})
+		s.b.WriteString("</g>\n")
 		bottom = max(bottom, top+headingHeight+near.height)
 	}
 	bottom = s.legend(near, margin, bottom+margin, max(right, 420)) + margin

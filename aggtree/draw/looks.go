@@ -113,8 +113,8 @@ func (s *picture) legend(n neighbourhood, x, y, right float64) float64 {
 		cached = cached || s.isCached(int32(i)) && s.full.Hops > 1
 	}
 	for _, v := range n.nodes {
-		drawn[v] = true
-		ghost = ghost || s.masked(v)
+		drawn[v.node] = true
+		ghost = ghost || v.masked
 	}
 	for class, name := range s.o.Classes {
 		for base, of := range s.o.Colours {

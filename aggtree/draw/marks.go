@@ -82,17 +82,16 @@ func (s *picture) edges(points []point, across bool) {
 			plain.WriteString(path)
 		}
 	}
-	s.lines(plain.String(), dashed.String(), "")
+	s.lines(plain.String(), dashed.String())
 	s.b.WriteString(coloured.String())
 }
 
 const widestFlow = 8
 
-func (s *picture) lines(plain, dashed, attributes string) {
+func (s *picture) lines(plain, dashed string) {
 	for _, l := range []struct{ path, dash string }{{plain, ""}, {dashed, ` stroke-dasharray="4 3"`}} {
 		if l.path != "" {
-			s.printf("<path d=\"%s\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.55\"%s%s/>\n", l.path, l.dash,
-				attributes)
+			s.printf("<path d=\"%s\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.55\"%s/>\n", l.path, l.dash)
 		}
 	}
 }

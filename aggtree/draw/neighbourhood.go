@@ -11,12 +11,24 @@ import (
 
 const mostNear = 60
 
+// sketch is a drawing of a graph.
+type sketch struct {
+	nodes []sketched
+	edges [][2]int
+}
+
+type sketched struct {
+	node                 int32
+	label                string
+	at                   point
+	look                 look
+	masked, open, hidden bool // open: its label is to be predicted
+}
+
 // neighbourhood is what a tree's walks can reach: a circle around the root per distance, each node in the middle of its
 // sector.
 type neighbourhood struct {
-	nodes         []int32
-	points        []point
-	edges         [][2]int32
+	sketch
 	more          int // number of nodes left out
 	width, height float64
 	heading       string
@@ -29,36 +41,42 @@ func (s *picture) near() neighbourhood {
 		return neighbourhood{}
 	}
 	root := t.Base[0]
-	n := neighbourhood{nodes: []int32{root}, heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops,
-		cut(svg.Name(root, s.o.Names)))}
-	place, parent, level := map[int32]int{root: 0}, []int{-1}, []int{0}
-	left := map[int32]bool{}
-	for i := 0; i < len(n.nodes); i++ {
-		if level[i] == t.Hops {
-			break
+	n := neighbourhood{heading: fmt.Sprintf("Graph, %d hops round %s", t.Hops, cut(svg.Name(root, s.o.Names)))}
+	place := map[int32]int{}
+	var parent, level []int
+	add := func(v int32, below, depth int) {
+		masked := int(v) < len(t.Mask) && t.Mask[v]
+		l := s.looks.of(v)
+		if masked && !l.root {
+			l = look{fill: -1, ring: -1}
 		}
-		for _, u := range g.Neighbours(n.nodes[i]) {
-			if _, ok := place[u]; ok || left[u] {
+		name := svg.Name(v, s.o.Names)
+		s.widen(name)
+		place[v] = len(n.nodes)
+		n.nodes = append(n.nodes, sketched{node: v, label: name, look: l, masked: masked})
+		parent, level = append(parent, below), append(level, depth)
+	}
+	add(root, -1, 0)
+	left := map[int32]bool{}
+	for i := 0; i < len(n.nodes) && level[i] < t.Hops; i++ {
+		for _, u := range g.Neighbours(n.nodes[i].node) {
+			if _, ok := place[u]; ok {
 				continue
 			}
 			if len(n.nodes) == mostNear {
 				left[u] = true
 				continue
 			}
-			place[u] = len(n.nodes)
-			n.nodes, parent, level = append(n.nodes, u), append(parent, i), append(level, level[i]+1)
+			add(u, i, level[i]+1)
 		}
 	}
 	n.more = len(left)
-	for i, v := range n.nodes {
-		for _, u := range g.Neighbours(v) {
-			if j, ok := place[u]; ok && (i < j || !slices.Contains(g.Neighbours(u), v)) {
-				n.edges = append(n.edges, [2]int32{v, u})
+	for i, from := range n.nodes {
+		for _, u := range g.Neighbours(from.node) {
+			if j, ok := place[u]; ok && (i < j || !slices.Contains(g.Neighbours(u), from.node)) {
+				n.edges = append(n.edges, [2]int{i, j})
 			}
 		}
-	}
-	for _, v := range n.nodes {
-		s.widen(svg.Name(v, s.o.Names))
 	}
 	n.arrange(parent, level, s.width)
 	return n
@@ -82,7 +100,6 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 	}
 	// Nodes must touch neither each other nor inner circles.
 	radius := 0.0
-	n.points = make([]point, count)
 	for first := 1; first < count; {
 		end := first
 		for end < count && level[end] == level[first] {
@@ -90,7 +107,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 		}
 		for radius += boxHeight + 34; ; radius += 6 {
 			for i := first; i < end; i++ {
-				n.points[i] = point{radius * math.Sin(angle[i]), -radius * math.Cos(angle[i])}
+				n.nodes[i].at = point{radius * math.Sin(angle[i]), -radius * math.Cos(angle[i])}
 			}
 			if radius > 4000 || n.clear(first, end, width) {
 				break
@@ -99,13 +116,13 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 		first = end
 	}
 	low, high := point{}, point{}
-	for _, p := range n.points {
-		low = point{min(low.X, p.X), min(low.Y, p.Y)}
-		high = point{max(high.X, p.X), max(high.Y, p.Y)}
+	for _, v := range n.nodes {
+		low = point{min(low.X, v.at.X), min(low.Y, v.at.Y)}
+		high = point{max(high.X, v.at.X), max(high.Y, v.at.Y)}
 	}
-	for i := range n.points {
-		n.points[i].X += width/2 + 2 - low.X
-		n.points[i].Y += boxHeight/2 + 2 - low.Y
+	for i := range n.nodes {
+		n.nodes[i].at.X += width/2 + 2 - low.X
+		n.nodes[i].at.Y += boxHeight/2 + 2 - low.Y
 	}
 	n.width, n.height = high.X-low.X+width+4, high.Y-low.Y+boxHeight+4
 }
@@ -113,7 +130,8 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 func (n *neighbourhood) clear(first, end int, width float64) bool {
 	for i := first; i < end; i++ {
 		for j := range i {
-			if math.Abs(n.points[i].X-n.points[j].X) < width+8 && math.Abs(n.points[i].Y-n.points[j].Y) < boxHeight+8 {
+			a, b := n.nodes[i].at, n.nodes[j].at
+			if math.Abs(a.X-b.X) < width+8 && math.Abs(a.Y-b.Y) < boxHeight+8 {
 				return false
 			}
 		}
@@ -121,36 +139,40 @@ func (n *neighbourhood) clear(first, end int, width float64) bool {
 	return true
 }
 
-func (s *picture) base(n neighbourhood, x, y float64) {
-	s.b.WriteString("<g class=\"graph\">\n")
-	s.heading(x, y, n.heading)
-	y += headingHeight
-	place := make(map[int32]point, len(n.nodes))
-	area := fmt.Sprintf(`x="%s" y="%s" width="%s" height="%s"`, px(x), px(y), px(n.width), px(n.height))
-	s.printf(`<mask id="%s-nodes" maskUnits="userSpaceOnUse" %s><rect %[2]s fill="#fff"/>`,
-		svg.ElementID(s.id), area)
-	for i, v := range n.nodes {
-		place[v] = point{x + n.points[i].X, y + n.points[i].Y}
-		s.rect(place[v].X-s.width/2, place[v].Y-boxHeight/2, s.width, boxHeight, boxHeight/2, "")
+// sketch draws a graph with its corner at a point.
+func (s *picture) sketch(k sketch, at point) (size point) {
+	k.nodes = slices.Clone(k.nodes)
+	for i := range k.nodes {
+		n := &k.nodes[i]
+		size.X, size.Y = max(size.X, n.at.X+s.width/2+2), max(size.Y, n.at.Y+boxHeight/2+4)
+		n.at = point{at.X + n.at.X, at.Y + n.at.Y}
 	}
-	s.b.WriteString("</mask>\n")
+	// Nodes are translucent, so a mask keeps edges from showing through.
+	id := fmt.Sprintf("%s-nodes%d", svg.ElementID(s.id), s.b.Len())
+	area := fmt.Sprintf(`x="%s" y="%s" width="%s" height="%s"`, px(at.X), px(at.Y), px(size.X), px(size.Y))
+	s.printf(`<mask id="%s" maskUnits="userSpaceOnUse" %s><rect %[2]s fill="#fff"/>`, id, area)
+	for _, n := range k.nodes {
+		s.rect(n.at.X-s.width/2, n.at.Y-boxHeight/2, s.width, boxHeight, boxHeight/2, "")
+	}
+	s.printf("</mask>\n<g mask=\"url(#%s)\">\n", id)
 	var plain, dashed strings.Builder
-	for _, e := range n.edges {
-		b := &plain
-		if s.masked(e[0]) || s.masked(e[1]) {
-			b = &dashed
+	for _, e := range k.edges {
+		a, b := k.nodes[e[0]], k.nodes[e[1]]
+		path := &plain
+		switch {
+		case a.hidden || b.hidden:
+			continue
+		case a.masked || b.masked:
+			path = &dashed
 		}
-		fmt.Fprintf(b, "M%s,%sL%s,%s", px(place[e[0]].X), px(place[e[0]].Y), px(place[e[1]].X), px(place[e[1]].Y))
+		fmt.Fprintf(path, "M%s,%sL%s,%s", px(a.at.X), px(a.at.Y), px(b.at.X), px(b.at.Y))
 	}
-	s.lines(plain.String(), dashed.String(), fmt.Sprintf(` mask="url(#%s-nodes)"`, svg.ElementID(s.id)))
-	for _, v := range n.nodes {
-		l := s.looks.of(v)
-		if s.masked(v) && !l.root {
-			l = look{fill: -1, ring: -1}
-		}
-		s.pill(place[v], svg.Name(v, s.o.Names), l, s.masked(v))
-	}
+	s.lines(plain.String(), dashed.String())
 	s.b.WriteString("</g>\n")
+	for _, n := range k.nodes {
+		if !n.hidden {
+			s.pill(n.at, n.label, n.look, n.masked || n.open)
+		}
+	}
+	return size
 }
-
-func (s *picture) masked(v int32) bool { return int(v) < len(s.full.Mask) && s.full.Mask[v] }
