@@ -41,7 +41,7 @@ type TooLargeError struct {
 // Error returns the limit and how to stay below it.
 func (e *TooLargeError) Error() string {
 	least := ""
-	if e.Counts.Saturated() {
+	if e.Counts.Total == math.MaxUint64 {
 		least = "at least "
 	}
 	return fmt.Sprintf("the %d-aggregation tree of node %d has %s%d nodes, but the limit is %d: ask for fewer "+

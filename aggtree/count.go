@@ -15,9 +15,6 @@ type Counts struct {
 	Total uint64
 }
 
-// Saturated reports whether Total is only a lower bound.
-func (c Counts) Saturated() bool { return c.Total == math.MaxUint64 }
-
 // Count returns the number of nodes of T_root^hops per depth without building it: each hop multiplies a sparse vector
 // by the graph.
 func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
@@ -100,16 +97,16 @@ type Summary struct {
 }
 
 // RootShare returns the share of tree nodes with the root's base; NaN if there are too many to count.
-func (s Summary) RootShare() float64 { return s.over(float64(s.Root), float64(s.Nodes)) }
+func (s Summary) RootShare() float64 { return float64(s.Root) / s.nodes() }
 
 // Repetition returns the tree nodes per distinct base; NaN if there are too many to count.
-func (s Summary) Repetition() float64 { return s.over(float64(s.Nodes), float64(s.Distinct)) }
+func (s Summary) Repetition() float64 { return s.nodes() / float64(s.Distinct) }
 
-func (s Summary) over(a, b float64) float64 {
+func (s Summary) nodes() float64 {
 	if s.Nodes == math.MaxUint64 {
 		return math.NaN()
 	}
-	return a / b
+	return float64(s.Nodes)
 }
 
 // Summaries returns the [Summary] of T_v^hops for every graph node v [nodes], without building trees.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"nodemask/aggtree"
@@ -172,32 +173,14 @@ func (s *picture) description() string {
 	var parts []string
 	for depth := range s.full.Hops + 1 {
 		first, end := s.full.AtDepth(depth)
-		if depth > 12 && depth < s.full.Hops {
-			continue
-		}
 		parts = append(parts, fmt.Sprintf("%d at depth %d", end-first, depth))
 	}
 	text := fmt.Sprintf("%d tree nodes: %s.", s.full.NumNodes(), strings.Join(parts, ", "))
-	replicas := 0
-	for _, base := range s.full.Base {
-		if base == s.full.Base[0] {
-			replicas++
-		}
-	}
-	if replicas > 1 {
-		text += fmt.Sprintf(" %d of them stand for the root's node %s.", replicas, svg.Name(s.full.Base[0], s.o.Names))
-	}
 	if s.full.RootMasked {
 		text += " The root is masked."
 	}
-	shown := 0
-	for _, node := range s.Node {
-		if node >= 0 {
-			shown++
-		}
-	}
-	if shown < s.full.NumNodes() {
-		text += fmt.Sprintf(" %d are drawn.", shown)
+	if slices.ContainsFunc(s.More, func(more int) bool { return more > 0 }) {
+		text += " Not all are drawn."
 	}
 	return text
 }

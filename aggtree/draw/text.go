@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"slices"
+	"strings"
 
 	"nodemask/aggtree"
 )
@@ -16,46 +16,26 @@ func WriteText(out io.Writer, t *aggtree.Tree, o Options) error {
 	}
 	w := bufio.NewWriter(out) // keeps its first error
 	f := o.fold(t)
-	tree := f.Tree
-	type line struct {
-		node   int32
-		prefix []byte
-	}
-	stack := []line{{node: 0}}
-	for len(stack) > 0 {
-		l := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		label := f.text(l.node, o.Names)
-		if remark := f.remark(l.node); remark != "" {
-			label += " (" + remark + ")"
+	var write func(i int32, arm, prefix string)
+	write = func(i int32, arm, prefix string) {
+		if f.Ghost[i] {
+			arm = strings.Replace(arm, "─", "╌", 1)
 		}
-		prefix, last := l.prefix, true
-		if l.node > 0 {
-			last = tree.FirstChild[tree.Parent[l.node]+1] == l.node+1
-			arm := "├─ "
-			switch {
-			case f.Ghost[l.node] && last:
-				arm = "└╌ "
-			case f.Ghost[l.node]:
-				arm = "├╌ "
-			case last:
-				arm = "└─ "
-			}
-			w.Write(prefix)
-			w.WriteString(arm)
-			if last {
-				prefix = append(slices.Clip(prefix), "   "...)
-			} else {
-				prefix = append(slices.Clip(prefix), "│  "...)
-			}
+		w.WriteString(arm + f.text(i, o.Names))
+		if remark := f.remark(i); remark != "" {
+			w.WriteString(" (" + remark + ")")
 		}
-		w.WriteString(label)
 		w.WriteByte('\n')
-		first, end := tree.Children(l.node)
-		for i := end - 1; i >= first; i-- {
-			stack = append(stack, line{i, prefix})
+		first, end := f.Tree.Children(i)
+		for child := first; child < end; child++ {
+			if child < end-1 {
+				write(child, prefix+"├─ ", prefix+"│  ")
+			} else {
+				write(child, prefix+"└─ ", prefix+"   ")
+			}
 		}
 	}
+	write(0, "", "")
 	return w.Flush()
 }
 
