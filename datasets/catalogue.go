@@ -1,9 +1,7 @@
 package datasets
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +14,7 @@ type Info struct {
 	Licence     string `json:"licence"`
 	Homepage    string `json:"homepage,omitempty"`
 	Embedded    bool   `json:"embedded"`             // nothing to fetch
-	Parameters  string `json:"parameters,omitempty"` // of a generated data set: what may follow its name and a colon
+	Parameters  string `json:"parameters,omitempty"` // of a generated graph, the defaults of what may follow its name
 	Files       []File `json:"files,omitempty"`
 	Archive     *File  `json:"archive,omitempty"` // the zip with Files; nil: fetched one by one
 
@@ -55,9 +53,17 @@ func (i Info) generated() bool { return i.Parameters != "" }
 // Catalogue returns the data sets known to [Open], grouped by kind.
 func Catalogue() []Info {
 	all := []Info{
-		planetoidInfo("cora", "citations among machine-learning papers; features: words present", true, 0.81),
-		planetoidInfo("citeseer", "citations among computer-science papers; features: words present", false, 0.74),
-		planetoidInfo("pubmed", "citations among papers on diabetes; features: TF-IDF of words", true, 0.80),
+		{Name: "cora", Description: "citations among machine-learning papers; features: words present", Embedded: true,
+			Nodes: 2_708, Edges: 5_278, Features: 1_433, Classes: 7, Homophily: 0.81},
+		{Name: "citeseer", Description: "citations among computer-science papers; features: words present",
+			Nodes: 3_327, Edges: 4_552, Features: 3_703, Classes: 6, Homophily: 0.74},
+		{Name: "pubmed", Description: "citations among papers on diabetes; features: TF-IDF of words", Embedded: true,
+			Nodes: 19_717, Edges: 44_324, Features: 500, Classes: 3, Homophily: 0.80},
+	}
+	for i := range all {
+		all[i].Kind, all[i].Homepage = "citations", "https://github.com/kimiyoung/planetoid"
+		all[i].Licence = "none stated for the data (Sen et al., 2008); the Planetoid repository that hosts it is under MIT"
+		all[i].Files = planetoidFiles(all[i].Name)
 	}
 	all = append(all, npzInfos()...)
 	return append(all,
@@ -67,46 +73,21 @@ func Catalogue() []Info {
 			Description: "posts of September 2014, joined if one user commented on both; features: word vectors",
 			Licence:     "none stated by its authors (Hamilton, Ying and Leskovec, 2017); made from public Reddit posts",
 			Homepage:    "https://snap.stanford.edu/graphsage/",
-			Files:       []File{{Name: redditDataFile}, {Name: redditGraphFile}},
+			Files:       []File{{Name: "reddit_data.npz"}, {Name: "reddit_graph.npz"}},
 			Archive:     &File{Name: "reddit.zip", URL: "https://data.dgl.ai/dataset/reddit.zip"},
-			Nodes:       int(reddit.nodes),
-			Edges:       reddit.directed / 2,
-			Features:    int(reddit.features),
-			Classes:     reddit.classes,
-		},
-		Info{
-			Kind:        "generated",
-			Name:        "reddit-like",
-			Description: "a generated graph of Reddit's shape, at any scale",
-			Licence:     "generated: none needed",
-			Parameters:  parameterText(generators["reddit-like"].parameters),
+			Nodes:       232_965,
+			Edges:       57_307_946,
+			Features:    602,
+			Classes:     41,
 		},
 		Info{
 			Kind:        "generated",
 			Name:        "sbm",
 			Description: "a generated stochastic block model: classes are blocks that edges prefer",
 			Licence:     "generated: none needed",
-			Parameters:  parameterText(generators["sbm"].parameters),
+			Parameters:  "nodes=1000,classes=5,degree=8,homophily=0.8,features=16,seed=1",
 		},
 	)
-}
-
-func planetoidInfo(name, description string, embedded bool, homophily float64) Info {
-	c := planetoidPublished[name]
-	return Info{
-		Name:        name,
-		Description: description,
-		Licence:     "none stated for the data (Sen et al., 2008); the Planetoid repository that hosts it is under MIT",
-		Homepage:    "https://github.com/kimiyoung/planetoid",
-		Embedded:    embedded,
-		Files:       planetoidFiles(name),
-		Nodes:       c.nodes,
-		Edges:       c.edges,
-		Features:    c.features,
-		Classes:     c.classes,
-		Kind:        "citations",
-		Homophily:   homophily,
-	}
 }
 
 // NameError reports an unknown data set, or parameters out of range.
@@ -133,101 +114,42 @@ func lookup(name string) (Info, error) {
 	return all[i], nil
 }
 
-type parameter struct {
-	name     string
-	value    float64 // default
-	min, max float64
-	whole    bool // integers only
-}
-
-func parameterText(parameters []parameter) string {
-	var text []string
-	for _, p := range parameters {
-		text = append(text, fmt.Sprintf("%s=%v", p.name, p.value))
-	}
-	return strings.Join(text, ",")
-}
-
-// readParameters reads a name such as "sbm:nodes=1000,seed=1".
-func readParameters(name string, known []parameter) (map[string]float64, error) {
-	values := map[string]float64{}
-	var names []string
-	for _, p := range known {
-		values[p.name] = p.value
-		names = append(names, p.name)
-	}
-	_, text, found := strings.Cut(name, ":")
-	if !found || text == "" {
-		return values, nil
-	}
-	seen := map[string]bool{}
+// sbmOptions reads a name such as "sbm:nodes=1000,seed=1".
+func sbmOptions(name string) (SBMOptions, error) {
+	o := SBMOptions{Nodes: 1000, Classes: 5, MeanDegree: 8, Seed: 1}
+	_, text, _ := strings.Cut(name, ":")
 	for assignment := range strings.SplitSeq(text, ",") {
-		key, value, _ := strings.Cut(assignment, "=")
-		key = strings.TrimSpace(key)
-		i := slices.IndexFunc(known, func(p parameter) bool { return p.name == key })
-		if i < 0 {
-			return nil, &NameError{Name: name, Problem: fmt.Sprintf("no parameter %.40q: expected name=value with one of %s",
-				assignment, strings.Join(names, ", "))}
+		if text == "" {
+			break
 		}
-		if seen[key] {
-			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%s is there twice", key)}
+		key, value, _ := strings.Cut(strings.TrimSpace(assignment), "=")
+		whole, err := strconv.ParseInt(value, 10, 53)
+		switch key {
+		case "nodes":
+			o.Nodes = int(whole)
+		case "classes":
+			o.Classes = int(whole)
+		case "features":
+			o.Features = int(whole)
+		case "seed":
+			o.Seed = uint64(whole)
+		case "degree":
+			o.MeanDegree, err = strconv.ParseFloat(value, 64)
+		case "homophily":
+			o.Homophily, err = strconv.ParseFloat(value, 64)
+		default:
+			err = strconv.ErrSyntax
 		}
-		seen[key] = true
-		p := known[i]
-		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if err != nil || !(v >= p.min && v <= p.max) || p.whole && v != math.Trunc(v) {
-			kind := "number"
-			if p.whole {
-				kind = "whole number"
-			}
-			return nil, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected a %s from %v to %v",
-				assignment, kind, p.min, p.max)}
+		if err != nil || whole < 0 || value == "0" && key != "seed" {
+			return o, &NameError{Name: name, Problem: fmt.Sprintf("%.40q: expected name=value with one of nodes, classes, "+
+				"degree, homophily, features and seed, and a number above 0", assignment)}
 		}
-		values[key] = v
 	}
-	return values, nil
-}
-
-// maxSeed: float64 holds every integer up to it.
-const maxSeed = 1 << 53
-
-// generator draws graphs; size returns their sizes (edges approximately).
-type generator struct {
-	parameters []parameter
-	draw       func(ctx context.Context, p map[string]float64) (*Graph, error)
-	size       func(i *Info, p map[string]float64)
-}
-
-var generators = map[string]generator{
-	"sbm": {
-		[]parameter{
-			{name: "nodes", value: 1000, min: 2, max: 50_000_000, whole: true},
-			{name: "classes", value: 5, min: 1, max: 10_000, whole: true},
-			{name: "degree", value: 8, min: 0.01, max: 10_000},
-			{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
-		},
-		func(ctx context.Context, p map[string]float64) (*Graph, error) {
-			return SBM(ctx, SBMOptions{Nodes: int(p["nodes"]), Classes: int(p["classes"]), MeanDegree: p["degree"],
-				Seed: uint64(p["seed"])})
-		},
-		func(i *Info, p map[string]float64) {
-			i.Nodes, i.Classes, i.Features = int(p["nodes"]), int(p["classes"]), sbmFeatures
-			i.Edges = int64(p["nodes"] * p["degree"] / 2)
-		},
-	},
-	"reddit-like": {
-		[]parameter{
-			{name: "scale", value: 0.1, min: minRedditScale, max: maxRedditScale},
-			{name: "seed", value: 1, min: 0, max: maxSeed, whole: true},
-		},
-		func(ctx context.Context, p map[string]float64) (*Graph, error) {
-			return redditLike(ctx, p["scale"], uint64(p["seed"]))
-		},
-		func(i *Info, p map[string]float64) {
-			i.Nodes, i.Edges = redditNodes(p["scale"]), int64(float64(reddit.directed/2)*p["scale"])
-			i.Classes, i.Features = reddit.classes, int(reddit.features)
-		},
-	},
+	o, err := o.withDefaults()
+	if err != nil {
+		err = &NameError{Name: name, Problem: err.Error()}
+	}
+	return o, err
 }
 
 // Generated returns the sizes (edges approximately) of a graph that [Open] generates; false for other names or
@@ -237,65 +159,79 @@ func Generated(name string) (Info, bool) {
 	if err != nil || !info.generated() {
 		return Info{}, false
 	}
-	g := generators[info.Name]
-	p, err := readParameters(name, g.parameters)
-	g.size(&info, p)
+	o, err := sbmOptions(name)
+	info.Nodes, info.Classes, info.Features = o.Nodes, o.Classes, o.Features
+	info.Edges = int64(float64(o.Nodes) * o.MeanDegree / 2)
 	return info, err == nil
 }
 
 // Memory returns the approximate bytes of a graph of these sizes with dense features.
 func (i Info) Memory() int64 { return int64(i.Nodes)*(64+4*int64(i.Features)) + 8*i.Edges }
 
-const (
-	yandexURL    = "https://github.com/yandex-research/heterophilous-graphs/raw/main/data/"
-	benchmarkURL = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz/"
-)
-
-// npzInfos lists the heterophilous benchmark, with ten splits per graph, and the gnn-benchmark collection. Homophily is
+// npzInfos lists the gnn-benchmark collection, and the heterophilous benchmark, with ten splits per graph. Homophily is
 // measured if we had the file, else as its authors state it.
 func npzInfos() []Info {
-	yandex := func(name, kind, description, file string, nodes int, edges int64, features, classes int, homophily float64,
-		f File) Info {
-		f.Name = file + ".npz"
-		f.URL = yandexURL + f.Name
-		return Info{Name: name, Description: description, Licence: "MIT (the repository's)", Kind: kind, Files: []File{f},
-			Homepage: "https://github.com/yandex-research/heterophilous-graphs", Nodes: nodes, Edges: edges,
-			Features: features, Classes: classes, Homophily: homophily}
+	const gnnBenchmark, heterophilous = "https://github.com/shchur/gnn-benchmark",
+		"https://github.com/yandex-research/heterophilous-graphs"
+	folders := map[string]string{gnnBenchmark: "/raw/master/data/npz/", heterophilous: "/raw/main/data/"}
+	all := []Info{
+		{Name: "coauthor-cs", Kind: "co-authors",
+			Description: "authors in computer science who wrote together; features: keywords",
+			Nodes:       18_333, Edges: 81_894, Features: 6_805, Classes: 15, Homophily: 0.81, Homepage: gnnBenchmark,
+			Files: []File{{Name: "ms_academic_cs.npz", Git: "9bdd7da943d86b74297e8d32e99eb64245b52835"}}},
+		{Name: "coauthor-physics", Kind: "co-authors",
+			Description: "authors in physics who wrote together; features: keywords",
+			Nodes:       34_493, Edges: 247_962, Features: 8_415, Classes: 5, Homophily: 0.93, Homepage: gnnBenchmark,
+			Files: []File{{Name: "ms_academic_phy.npz", Git: "8d8bc12e29aa67f6753a712080eae81079bd7d01"}}},
+		{Name: "amazon-photo", Kind: "products",
+			Description: "photo products bought together; features: words of reviews",
+			Nodes:       7_650, Edges: 119_081, Features: 745, Classes: 8, Homophily: 0.83, Homepage: gnnBenchmark,
+			Files: []File{{Name: "amazon_electronics_photo.npz", Git: "97323743cb56aca9dd611f5b4b46862c1c9c6bd9"}}},
+		{Name: "amazon-computers", Kind: "products",
+			Description: "computer products bought together; features: words of reviews",
+			Nodes:       13_752, Edges: 245_861, Features: 767, Classes: 10, Homophily: 0.78, Homepage: gnnBenchmark,
+			Files: []File{{Name: "amazon_electronics_computers.npz", Git: "8120e4148a330b3fafe37c4476823302d9d834b9"}}},
+		{Name: "amazon-ratings", Kind: "products",
+			Description: "products bought together, by their rating; features: words",
+			Nodes:       24_492, Edges: 93_050, Features: 300, Classes: 5, Homophily: 0.38, Homepage: heterophilous,
+			Files: []File{{Name: "amazon_ratings.npz", Git: "29647a8b0ff0ef856d73d683a8c3595bd5efbd38"}}},
+		{Name: "tolokers", Kind: "people",
+			Description: "workers on one task, banned or not; features: their profiles",
+			Nodes:       11_758, Edges: 519_000, Features: 10, Classes: 2, Homophily: 0.59, Homepage: heterophilous,
+			Files: []File{{Name: "tolokers.npz", Size: 1_329_769,
+				SHA256: "dacf3ac94cec53d03cd2adb5255c08b33dee1656c33ca8164a464bd9450a1667"}}},
+		{Name: "questions", Kind: "people",
+			Description: "who answered whom, still active or not; features: words",
+			Nodes:       48_921, Edges: 153_540, Features: 301, Classes: 2, Homophily: 0.84, Homepage: heterophilous,
+			Files: []File{{Name: "questions.npz", Git: "4c7cb65057dbc9771af00fdfdee64a41b3875079"}}},
+		{Name: "actor", Kind: "web pages",
+			Description: "actors on one page of Wikipedia; features: words",
+			Nodes:       7_600, Edges: 26_659, Features: 932, Classes: 5, Homophily: 0.22, Homepage: heterophilous,
+			Files: []File{{Name: "actor.npz", Size: 252_956,
+				SHA256: "c350eef06b2c2a9bf8218be2b57cac6d4003d0922eb597a039e9123f75817816"}}},
+		{Name: "squirrel-filtered", Kind: "web pages",
+			Description: "pages on squirrels that link, without copies; features: words",
+			Nodes:       2_223, Edges: 46_998, Features: 2_089, Classes: 5, Homophily: 0.21, Homepage: heterophilous,
+			Files: []File{{Name: "squirrel_filtered.npz", Size: 208_215,
+				SHA256: "f06370ffb3116c5de8b7a600005400b2293c025e0ce2f6916d8201a825505ac7"}}},
+		{Name: "chameleon-filtered", Kind: "web pages",
+			Description: "pages on chameleons that link, without copies; features: words",
+			Nodes:       890, Edges: 8_854, Features: 2_325, Classes: 5, Homophily: 0.24, Homepage: heterophilous,
+			Files: []File{{Name: "chameleon_filtered.npz"}}},
+		{Name: "roman-empire", Kind: "words",
+			Description: "words of an article, by their role; features: word vectors",
+			Nodes:       22_662, Edges: 32_927, Features: 300, Classes: 18, Homophily: 0.05, Homepage: heterophilous,
+			Files: []File{{Name: "roman_empire.npz", Git: "1f9bae5e95b28e529015269e98acb237b65d8d3b"}}},
+		{Name: "minesweeper", Kind: "grids",
+			Description: "fields of a game, mined or not; features: mines around",
+			Nodes:       10_000, Edges: 39_402, Features: 7, Classes: 2, Homophily: 0.68, Homepage: heterophilous,
+			Files: []File{{Name: "minesweeper.npz", Size: 135_045,
+				SHA256: "e664c8dacf1e8ac466c2c09ed4b237bd2c5541f47a6eae9c6092cb87f16412b3"}}},
 	}
-	benchmark := func(name, kind, description, file, git string, nodes int, edges int64, features, classes int,
-		homophily float64) Info {
-		return Info{Name: name, Description: description, Licence: "MIT (the repository's)", Kind: kind,
-			Files:    []File{{Name: file + ".npz", URL: benchmarkURL + file + ".npz", Git: git}},
-			Homepage: "https://github.com/shchur/gnn-benchmark", Nodes: nodes, Edges: edges, Features: features,
-			Classes: classes, Homophily: homophily}
+	for i := range all {
+		f := &all[i].Files[0]
+		f.URL = all[i].Homepage + folders[all[i].Homepage] + f.Name
+		all[i].Licence = "MIT (the repository's)"
 	}
-	return []Info{
-		benchmark("coauthor-cs", "co-authors", "authors in computer science who wrote together; features: keywords",
-			"ms_academic_cs", "9bdd7da943d86b74297e8d32e99eb64245b52835", 18_333, 81_894, 6_805, 15, 0.81),
-		benchmark("coauthor-physics", "co-authors", "authors in physics who wrote together; features: keywords",
-			"ms_academic_phy", "8d8bc12e29aa67f6753a712080eae81079bd7d01", 34_493, 247_962, 8_415, 5, 0.93),
-		benchmark("amazon-photo", "products", "photo products bought together; features: words of reviews",
-			"amazon_electronics_photo", "97323743cb56aca9dd611f5b4b46862c1c9c6bd9", 7_650, 119_081, 745, 8, 0.83),
-		benchmark("amazon-computers", "products", "computer products bought together; features: words of reviews",
-			"amazon_electronics_computers", "8120e4148a330b3fafe37c4476823302d9d834b9", 13_752, 245_861, 767, 10, 0.78),
-		yandex("amazon-ratings", "products", "products bought together, by their rating; features: words",
-			"amazon_ratings", 24_492, 93_050, 300, 5, 0.38, File{Git: "29647a8b0ff0ef856d73d683a8c3595bd5efbd38"}),
-		yandex("tolokers", "people", "workers on one task, banned or not; features: their profiles", "tolokers", 11_758,
-			519_000, 10, 2, 0.59, File{Size: 1_329_769,
-				SHA256: "dacf3ac94cec53d03cd2adb5255c08b33dee1656c33ca8164a464bd9450a1667"}),
-		yandex("questions", "people", "who answered whom, still active or not; features: words", "questions", 48_921,
-			153_540, 301, 2, 0.84, File{Git: "4c7cb65057dbc9771af00fdfdee64a41b3875079"}),
-		yandex("actor", "web pages", "actors on one page of Wikipedia; features: words", "actor", 7_600, 26_659, 932, 5, 0.22,
-			File{Size: 252_956, SHA256: "c350eef06b2c2a9bf8218be2b57cac6d4003d0922eb597a039e9123f75817816"}),
-		yandex("squirrel-filtered", "web pages", "pages on squirrels that link, without copies; features: words",
-			"squirrel_filtered", 2_223, 46_998, 2_089, 5, 0.21, File{Size: 208_215,
-				SHA256: "f06370ffb3116c5de8b7a600005400b2293c025e0ce2f6916d8201a825505ac7"}),
-		yandex("chameleon-filtered", "web pages", "pages on chameleons that link, without copies; features: words",
-			"chameleon_filtered", 890, 8_854, 2_325, 5, 0.24, File{}),
-		yandex("roman-empire", "words", "words of an article, by their role; features: word vectors", "roman_empire", 22_662,
-			32_927, 300, 18, 0.05, File{Git: "1f9bae5e95b28e529015269e98acb237b65d8d3b"}),
-		yandex("minesweeper", "grids", "fields of a game, mined or not; features: mines around", "minesweeper", 10_000, 39_402,
-			7, 2, 0.68, File{Size: 135_045,
-				SHA256: "e664c8dacf1e8ac466c2c09ed4b237bd2c5541f47a6eae9c6092cb87f16412b3"}),
-	}
+	return all
 }

@@ -20,12 +20,12 @@ func planetoidDir(t testing.TB) string {
 			continue
 		}
 		for _, sub := range []string{"planetoid", ""} {
-			if _, err := os.Stat(filepath.Join(dir, sub, "ind.cora.x")); err == nil {
+			if _, err := os.Stat(filepath.Join(dir, sub, "ind.cora.tx")); err == nil {
 				return filepath.Join(dir, sub)
 			}
 		}
 	}
-	t.Skip("no Planetoid files: set NODEMASK_TEST_DATA to the folder that holds planetoid/ind.cora.x and so on")
+	t.Skip("no Planetoid files: set NODEMASK_TEST_DATA to the folder that holds planetoid/ind.cora.tx and so on")
 	return ""
 }
 
@@ -72,7 +72,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 			}
 		}
 	}
-	assert.Len(t, names, 18)
+	assert.Len(t, names, 17)
 }
 
 func TestCatalogueSizesAndSumsAreThoseOfTheRealFiles(t *testing.T) {
@@ -93,28 +93,27 @@ func TestCatalogueSizesAndSumsAreThoseOfTheRealFiles(t *testing.T) {
 }
 
 func TestParametersInANameReplaceDefaults(t *testing.T) {
-	values, err := readParameters("sbm:nodes=200, degree=2.5", generators["sbm"].parameters)
-	require.NoError(t, err)
-	assert.Equal(t, map[string]float64{"nodes": 200, "classes": 5, "degree": 2.5, "seed": 1}, values)
-	for _, name := range []string{"sbm", "sbm:"} {
-		values, err = readParameters(name, generators["sbm"].parameters)
+	for name, want := range map[string]SBMOptions{
+		"sbm":                        {1000, 5, 8, 0.8, 16, 1, 1},
+		"sbm:":                       {1000, 5, 8, 0.8, 16, 1, 1},
+		"sbm:nodes=200, degree=2.5":  {200, 5, 2.5, 0.8, 16, 1, 1},
+		"sbm:seed=0,classes=2":       {1000, 2, 8, 0.8, 16, 1, 0},
+		"sbm:features=3,homophily=1": {1000, 5, 8, 1, 3, 1, 1},
+	} {
+		o, err := sbmOptions(name)
 		require.NoError(t, err)
-		assert.Equal(t, 1000.0, values["nodes"])
+		assert.Equal(t, want, o, name)
 	}
 }
 
 func TestParametersThatCannotBeAreMisuse(t *testing.T) {
 	for name, says := range map[string]string{
-		"sbm:size=3":          `no parameter "size=3": expected name=value with one of nodes, classes, degree, seed`,
-		"sbm:nodes":           `"nodes": expected a whole number from 2`,
-		"sbm:nodes=2.5":       "expected a whole number",
-		"sbm:nodes=0":         "from 2 to",
-		"sbm:degree=NaN":      "expected a number",
-		"sbm:nodes=1e300":     "from 2 to",
-		"sbm:nodes=3,nodes=4": "nodes is there twice",
-		"sbm:,":               "no parameter",
+		"sbm:size=3": `"size=3": expected name=value with one of nodes, classes, degree, homophily, features and seed`,
+		"sbm:nodes":  `"nodes": expected`, "sbm:nodes=2.5": `"nodes=2.5"`, "sbm:nodes=0": `"nodes=0"`, "sbm:,": `"": expected`,
+		"sbm:nodes=1": "1 nodes: expected 2 to", "sbm:degree=NaN": "a degree of NaN", "sbm:nodes=1e300": `"nodes=1e300"`,
+		"sbm:seed=-1": `"seed=-1"`,
 	} {
-		_, err := readParameters(name, generators["sbm"].parameters)
+		_, err := sbmOptions(name)
 		var misuse *NameError
 		require.ErrorAs(t, err, &misuse, name)
 		requireOneLine(t, err, says)
@@ -135,7 +134,7 @@ func TestLocateLooksInFlagEnvironmentAndCache(t *testing.T) {
 	assert.Equal(t, "embedded", at.String())
 	for _, dir := range []string{cache, filepath.Join(env, "reddit"), flag} {
 		require.NoError(t, os.MkdirAll(dir, 0o777))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, redditGraphFile), nil, 0o666))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "reddit_graph.npz"), nil, 0o666))
 		at, err := Locate("reddit", o)
 		require.NoError(t, err)
 		assert.Equal(t, dir, at.Dir)

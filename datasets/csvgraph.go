@@ -50,6 +50,7 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 		return nil, err
 	}
 	g := nodes.Graph
+	var pairs []csr.Edge
 	err = withCSV(ctx, open, csvEdgesFile, func(t *graphfile.Table) error {
 		return readCSVPairs(t, g, func(source, target []byte) error {
 			var ends [2]int32
@@ -61,13 +62,14 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 				}
 				ends[i] = v
 			}
-			g.Pairs = append(g.Pairs, csr.Edge{Node: ends[0], Neighbour: ends[1]})
+			pairs = append(pairs, csr.Edge{Node: ends[0], Neighbour: ends[1]})
 			return t.Take(16) // and 8 more in the graph
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
+	g.Pairs = graphfile.List(pairs)
 	return fromFile(g, "", source)
 }
 

@@ -118,8 +118,9 @@ func (f Features) Rearranged(from []int32) Features {
 		g.Columns = append(g.Columns, to[c])
 	}
 	g.Offsets, g.Values = slices.Clone(f.Offsets), slices.Clone(f.Values)
-	g, _ = canonical(g)
-	return g
+	listed := graphfile.Features(g)
+	listed.Sort()
+	return Features(listed)
 }
 
 func (f Features) toSparse() Features {

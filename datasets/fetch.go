@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,9 +31,8 @@ type FetchOptions struct {
 	Note func(line string)
 }
 
-// Fetch downloads a data set's files and returns their folder. It keeps complete files and resumes broken downloads; a
-// file gets its name only once its SHA-256 matches. Addresses must be https. It returns an error if another fetch into
-// the folder runs, and a [*NameError] if the name is unknown or needs no files.
+// Fetch downloads a data set's files and returns their folder. It keeps complete files; a file gets its name only once
+// its SHA-256 matches. Addresses must be https. It returns a [*NameError] if the name is unknown or needs no files.
 func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -53,12 +54,7 @@ func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err er
 	return dir, fetchInto(ctx, dir, info, o)
 }
 
-func fetchInto(ctx context.Context, dir string, info Info, o FetchOptions) (err error) {
-	unlock, err := fetch.Lock(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
+func fetchInto(ctx context.Context, dir string, info Info, o FetchOptions) error {
 	f := fetch.New(fetch.Options{Client: o.Client, Progress: o.Progress, Note: o.Note})
 	if info.Archive == nil {
 		for _, file := range info.Files {
@@ -76,7 +72,11 @@ func fetchInto(ctx context.Context, dir string, info Info, o FetchOptions) (err 
 		if o.Note != nil {
 			o.Note(info.Name + ": already there, SHA-256 as when it was fetched")
 		}
-		return fetch.RemoveArchive(filepath.Join(dir, info.Archive.Name)) // left by a fetch killed after unpacking
+		err := os.Remove(filepath.Join(dir, info.Archive.Name)) // left by a fetch that was killed after unpacking
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return err
 	}
 	var names []string
 	for _, file := range info.Files {
@@ -122,10 +122,9 @@ func (l Location) Verify(ctx context.Context) ([]FileCheck, error) {
 		if c.Want == "" {
 			c.Origin = ""
 		}
-		var size int64
-		if c.SHA256, size, c.Err = fetch.Sum(ctx, c.Path); c.Err == nil && c.Want == "" && file.Git != "" {
-			id, err := fetch.GitID(ctx, c.Path, size)
-			if c.Err, c.Want, c.Origin = err, c.SHA256, "published as git's object"; id != file.Git {
+		var git string
+		if c.SHA256, git, c.Err = fetch.Sum(ctx, c.Path); c.Err == nil && c.Want == "" && file.Git != "" {
+			if c.Want, c.Origin = c.SHA256, "published as git's object"; git != file.Git {
 				c.Want = "git's object " + file.Git
 			}
 		}

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,20 +17,10 @@ import (
 	"nodemask/internal/memory"
 )
 
-var single = map[string]func(ctx context.Context, in *graphfile.File) (*Graph, error){
-	".npz": readNPZFile, ".graphml": listed(formats.GraphML), ".json": listed(formats.NodeLink),
-	".pt": listed(formats.Torch), ".pth": listed(formats.Torch),
-}
-
-func listed(read func(context.Context, *graphfile.File) (*graphfile.Graph, error)) func(
-	context.Context, *graphfile.File) (*Graph, error) {
-	return func(ctx context.Context, in *graphfile.File) (*Graph, error) {
-		l, err := read(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		return fromFile(l, stem(in.Name), in.Name)
-	}
+// single reads formats of one file.
+var single = map[string]func(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error){
+	".npz":     func(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) { return formats.NPZ(ctx, in) },
+	".graphml": formats.GraphML, ".json": formats.NodeLink, ".pt": formats.Torch, ".pth": formats.Torch,
 }
 
 func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
@@ -123,11 +112,11 @@ func base(path string) string {
 }
 
 func readSingle(ctx context.Context, f *graphfile.File) (*Graph, error) {
-	g, err := single[extension(f.Name)](ctx, f)
+	l, err := single[extension(f.Name)](ctx, f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	return g, nil
+	return fromFile(l, stem(f.Name), f.Name)
 }
 
 func fromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
@@ -164,25 +153,10 @@ func (g *Graph) nameFeatures(names []string) {
 }
 
 func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
-	if l.Stream != nil {
-		var ended error
-		err = g.setBothWays(l.Nodes, func(yield func(int32, int32) bool) {
-			if ended == nil {
-				ended = l.Stream(yield)
-			}
-		})
-		return cmp.Or(ended, err)
-	}
 	if l.Both || l.Directed { // if directed, the other direction is another edge, not a repeat
-		return g.setBothWays(l.Nodes, func(yield func(int32, int32) bool) {
-			for _, e := range l.Pairs {
-				if !yield(e.Node, e.Neighbour) {
-					return
-				}
-			}
-		})
+		return g.setBothWays(l)
 	}
-	if g.Edges, g.Report, err = csr.FromEdges(l.Nodes, l.Pairs, csr.Options{}); err != nil || g.Report.Duplicates == 0 {
+	if g.Edges, g.Report, err = csr.FromSeq(l.Nodes, l.Pairs, csr.Options{}); err != nil || g.Report.Duplicates == 0 {
 		return err
 	}
 	g.countReverses(l.Pairs)
@@ -194,18 +168,18 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 
 // setBothWays sets Directed if some edge is listed one way only. Most files list both ways, so reading as directed
 // first halves the memory.
-func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
+func (g *Graph) setBothWays(l *graphfile.Graph) error {
 	// Per node: offsets twice while filling and once to check symmetry, and a label.
-	if err := memory.Fits(32 * int64(nodes)); err != nil {
+	if err := memory.Fits(32 * int64(l.Nodes)); err != nil {
 		return err
 	}
-	edges, report, err := csr.FromSeq(nodes, pairs, csr.Options{Directed: true})
+	edges, report, err := csr.FromSeq(l.Nodes, l.Pairs, csr.Options{Directed: true})
 	if err != nil {
 		return err
 	}
 	if !edges.IsSymmetric() {
 		g.Directed = true
-		if edges, _, err = csr.FromSeq(nodes, edges.All(), csr.Options{}); err != nil {
+		if edges, _, err = csr.FromSeq(l.Nodes, edges.All(), csr.Options{}); err != nil {
 			return err
 		}
 	}
@@ -217,12 +191,12 @@ func (g *Graph) setBothWays(nodes int, pairs iter.Seq2[int32, int32]) error {
 	return nil
 }
 
-func (g *Graph) countReverses(pairs []csr.Edge) {
+func (g *Graph) countReverses(pairs iter.Seq2[int32, int32]) {
 	listed := make([]bool, len(g.Edges.Indices))
-	for _, p := range pairs {
-		if p.Node != p.Neighbour {
-			at, _ := slices.BinarySearch(g.Edges.Neighbours(p.Node), p.Neighbour)
-			listed[g.Edges.Offsets[p.Node]+int64(at)] = true
+	for v, u := range pairs {
+		if v != u {
+			at, _ := slices.BinarySearch(g.Edges.Neighbours(v), u)
+			listed[g.Edges.Offsets[v]+int64(at)] = true
 		}
 	}
 	g.Reverses = -g.Report.Edges

@@ -29,7 +29,7 @@ func requireSound(t *testing.T, file string, g *Graph, err error) {
 	Describe(g)
 }
 
-func seed(f *testing.F, file string) []byte {
+func seed(f testing.TB, file string) []byte {
 	content, err := os.ReadFile(fixture(file))
 	if err != nil {
 		f.Fatal(err)

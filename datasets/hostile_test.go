@@ -52,9 +52,9 @@ func TestNoReaderWaitsForAPipeOrReadsADevice(t *testing.T) {
 
 func TestPlanetoidWaitsForNoPipe(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "ind.cora.x"), 0o600))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "ind.cora.tx"), 0o600))
 	_, err := Open(t.Context(), "cora", OpenOptions{Dir: dir})
-	require.ErrorContains(t, err, "ind.cora.x: a pipe, socket or device")
+	require.ErrorContains(t, err, "ind.cora.tx: a pipe, socket or device")
 }
 
 // Only graphfile.Open, which refuses pipes and counts bytes, may open files.
@@ -97,7 +97,7 @@ func TestATensorWithoutDimensionsIsAnErrorNamed(t *testing.T) {
 		length := binary.LittleEndian.AppendUint32(nil, uint32(len(field)))
 		pickle := head + "X" + string(length) + field + tensor + "s."
 		_, err := ReadMemory(t.Context(), "", map[string][]byte{"a.pt": withPickle(t, []byte(pickle))})
-		require.ErrorContains(t, err, `field "`+field+`" is a tensor without dimensions`)
+		require.ErrorContains(t, err, `field "`+field+`": a tensor without dimensions`)
 	}
 }
 

@@ -16,8 +16,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"nodemask/datasets/internal/numpy/numpytest"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/FORMATS.md anew")
@@ -446,7 +444,7 @@ func torchOf(fields map[string]any, shapes map[string][]int) []byte {
 			text("cpu") + number(n) + "tQK\x00" + shape + "t" + strides + "t\x89ccollections\nOrderedDict\n)RtR"
 	}
 	files["g/data.pkl"] = []byte(pickle + "u.")
-	return numpytest.Zip(zip.Store, files)
+	return zipped(zip.Store, files)
 }
 
 func writeMeantTorch(t *testing.T, dir string, m meant) string {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"nodemask/datasets/internal/formats"
 	"nodemask/datasets/internal/graphfile"
 	"nodemask/internal/ended"
 )
@@ -184,7 +185,6 @@ func holdsAny(dir string, files []File) bool {
 //
 // Known names win over paths: write ./cora for a folder called cora. [Locate] describes the search and its errors.
 // Counts must match the catalogue's. CiteSeer has 15 nodes without features and label: cited papers without text.
-// Scores on reddit-like say nothing about Reddit.
 //
 // # CSV
 //
@@ -203,7 +203,7 @@ func holdsAny(dir string, files []File) bool {
 //
 // # npz
 //
-//	adj_indptr, adj_indices, adj_shape                 edges, as scipy's compressed sparse rows [nodes, nodes]
+//	adj_indptr, adj_indices                            edges, as scipy's compressed sparse rows [nodes, nodes]
 //	attr_indptr, attr_indices, attr_data, attr_shape   features, sparse [nodes, width]; or
 //	attr_matrix                                        features, dense [nodes, width]
 //	labels                                             [nodes] numbers or text
@@ -238,38 +238,38 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 	case at.Path != "":
 		return openPath(graphfile.WithChoice(ctx, at.choice), at.Path)
 	case at.Info.generated():
-		g := generators[at.Info.Name]
-		p, err := readParameters(name, g.parameters)
+		o, err := sbmOptions(name)
 		if err != nil {
 			return nil, err
 		}
-		return g.draw(ctx, p)
-	case at.Info.Name == "reddit":
-		return readReddit(ctx, at.Dir, reddit)
+		return SBM(ctx, o)
 	case at.Dir == "":
 		return readEmbedded(at.Info.Name)
+	case at.Info.Kind == "citations":
+		return readPlanetoid(ctx, folder(at.Dir), at.Info.Name, at.Dir)
 	}
-	if at.Info.isNPZ() {
-		f, err := folder(at.Dir)(at.Info.Files[0].Name)
+	var files []*graphfile.File
+	for _, file := range at.Info.Files {
+		f, err := folder(at.Dir)(file.Name)
 		if err != nil {
 			return nil, err
 		}
-		g, err := readSingle(graphfile.WithChoice(ctx, at.choice), f)
-		if err == nil {
-			g.Name = at.Info.Name
-		}
-		return g, err
+		defer f.Close()
+		files = append(files, f)
 	}
-	g, err := readPlanetoid(ctx, folder(at.Dir), at.Info.Name, false)
+	l, err := formats.NPZ(graphfile.WithChoice(ctx, at.choice), files...)
 	if err != nil {
 		return nil, err
 	}
-	g.Source = at.Dir
-	return g, nil
+	source := at.Dir
+	if len(files) == 1 {
+		source = files[0].Name
+	}
+	return fromFile(l, at.Info.Name, source)
 }
 
 // ReadMemory returns a graph from files held as bytes, by name in any case: one .npz, .graphml, .json or .pt file;
-// nodes.csv and edges.csv (see [Open]); Planetoid's eight files (ind.NAME.x, .y, .tx, .ty, .allx, .ally, .graph,
+// nodes.csv and edges.csv (see [Open]); Planetoid's files (ind.NAME.tx, .ty, .allx, .ally, .graph,
 // .test.index); or an edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without features and
 // classes. A single file names the graph, else name does. Errors name the file and the place, and what was expected.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
@@ -291,7 +291,7 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 	case len(names) == 1 && single[extension(names[0])] != nil:
 		return readSingle(ctx, graphfile.Bytes(names[0], files[names[0]]))
 	case planetoidName(files) != "":
-		return readPlanetoid(ctx, open, planetoidName(files), false)
+		return readPlanetoid(ctx, open, planetoidName(files), "ind."+planetoidName(files)+".*")
 	case ok && hasEdges && len(names) == 2:
 		g, err := readCSV(ctx, open, nodesFile+", "+edgesFile)
 		if err != nil {

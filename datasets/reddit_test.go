@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"archive/zip"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,10 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/csr"
-	"nodemask/datasets/internal/numpy/numpytest"
 )
 
-var ringLayout = redditLayout{nodes: 4, directed: 8, features: 3, classes: 2}
+// openReddit reads Reddit's two files in a folder.
+func openReddit(ctx context.Context, dir string) (*Graph, error) {
+	info, err := lookup("reddit")
+	if err != nil {
+		return nil, err
+	}
+	return openAt(ctx, "reddit", Location{Info: info, Dir: dir})
+}
 
 func ringGraph() members {
 	return members{
@@ -36,8 +43,8 @@ func ringData() members {
 
 func redditDir(t testing.TB, graph, data members) string {
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, redditGraphFile), graph.Zip(zip.Deflate), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, redditDataFile), data.Zip(zip.Store), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "reddit_graph.npz"), graph.Zip(zip.Deflate), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "reddit_data.npz"), data.Zip(zip.Store), 0o666))
 	return dir
 }
 
@@ -50,7 +57,7 @@ func TestReadRedditReadsPairsInAnyOrder(t *testing.T) {
 			"col": npy("<i4", []int{5}, []int32{1, 2, 3, 0, 3})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, err := readReddit(t.Context(), redditDir(t, ringGraph().With(change), ringData()), ringLayout)
+			g, err := openReddit(t.Context(), redditDir(t, ringGraph().With(change), ringData()))
 			require.NoError(t, err)
 			sound(t, g)
 			assert.Equal(t, []int32{1, 3, 0, 2, 1, 3, 0, 2}, g.Edges.Indices)
@@ -62,41 +69,32 @@ func TestReadRedditReadsPairsInAnyOrder(t *testing.T) {
 }
 
 func TestReadRedditReadsWhatNumpyAndScipyWrote(t *testing.T) {
-	g, err := readReddit(t.Context(), filepath.Join("testdata", "numpy"), ringLayout)
+	g, err := openReddit(t.Context(), filepath.Join("testdata", "numpy"))
 	require.NoError(t, err)
 	sound(t, g)
 	assert.Equal(t, csr.Report{Listed: 8, Duplicates: 4, Edges: 4}, g.Report)
 	assert.Equal(t, []float32{1.5, 2, 2.5}, g.Features.Dense[3:6])
 }
 
-func TestReadRedditRefusesAnotherGraph(t *testing.T) {
-	for name, c := range map[string]struct {
-		graph, data members
-		says        string
-	}{
-		"nodes": {members{"shape": npy("<i8", []int{2}, []int64{5, 5})}, nil,
-			"reddit_graph.npz: shape [5, 5]: expected [4, 4]"},
-		"edges": {members{"row": npy("<i4", []int{1}, []int32{0}), "col": npy("<i4", []int{1}, []int32{1})}, nil,
-			"2 distinct directed edges: expected 8"},
-		"rows only": {members{"row": npy("<i4", []int{1}, []int32{0})}, nil,
-			"reddit_graph.npz: col: shape [8]: expected [1]"},
-		"node": {members{"col": npy("<i4", []int{8}, []int32{1, 3, 0, 2, 1, 4, 0, 2})}, nil,
-			"reddit_graph.npz: col: element 5: names node 4"},
-		"format": {members{"row": nil, "indptr": npy("<i4", []int{1}, []int32{0})}, nil,
-			`no member "row", which a scipy matrix in coo`},
-		"trillion edges": {members{"row": numpytest.TooLarge()}, nil, "reddit_graph.npz: row: byte 10"},
-		"features": {nil, members{"feature": npy("<f4", []int{4, 2}, make([]float32, 8))},
-			"feature: 2 columns: expected 3"},
-		"feature rows": {nil, members{"feature": npy("<f4", []int{3, 3}, make([]float32, 9))},
-			"feature: shape [3, 3]: expected [4, width]"},
-		"classes": {nil, members{"label": npy("<i4", []int{4}, []int32{0, 1, 2, 0})}, "3 classes: expected 2"},
-		"labels": {nil, members{"label": npy("<i4", []int{3}, []int32{0, 1, 1})},
-			"reddit_data.npz: label: shape [3]: expected [4]"},
-		"no labels": {nil, members{"label": nil}, `reddit_data.npz: no member "label"`},
+func TestReadRedditRefusesArraysThatDoNotFit(t *testing.T) {
+	for says, change := range map[string]members{
+		`member "col": shape [8] of int32: expected whole numbers [1]`: {"row": npy("<i4", []int{1}, []int32{0})},
+		"edge 5 joins nodes 2 and 4: expected 0 to 3":                  {"col": npy("<i4", []int{8}, []int32{1, 3, 0, 2, 1, 4, 0, 2})},
+		`member "row": shape [1000000000000] of float64 does not fit`:  {"row": tooLarge},
+		`member "feature": shape [3 3] of float32: expected numbers [4, width]`: {
+			"feature": npy("<f4", []int{3, 3}, make([]float32, 9))},
+		`no "label": expected the classes there`: {"label": nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := readReddit(t.Context(), redditDir(t, ringGraph().With(c.graph), ringData().With(c.data)), ringLayout)
-			require.ErrorContains(t, err, c.says)
-		})
+		graph, data := ringGraph(), ringData()
+		for name := range change {
+			if graph[name] != nil {
+				graph = graph.With(change)
+			} else {
+				data = data.With(change)
+			}
+		}
+		_, err := openReddit(t.Context(), redditDir(t, graph, data))
+		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, "reddit_graph.npz: ")
 	}
 }

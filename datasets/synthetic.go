@@ -71,7 +71,8 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := memory.Fits(int64(o.Nodes)*(24+4*int64(o.Features)) + int64(4*o.MeanDegree*float64(o.Nodes))); err != nil {
+	need := float64(o.Nodes) * (24 + 4*float64(o.Features) + 4*o.MeanDegree)
+	if err := memory.Fits(int64(min(need, math.MaxInt64/2))); err != nil {
 		return nil, fmt.Errorf("SBM of %d nodes: %w", o.Nodes, err)
 	}
 	// Class c is the nodes order[c·n/k : (c+1)·n/k].

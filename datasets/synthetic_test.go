@@ -134,13 +134,13 @@ func (c *cutOff) Err() error {
 }
 
 func TestADrawnGraphIsCutOffByItsContext(t *testing.T) {
-	counted := &cutOff{t.Context(), 0, math.MaxInt}
-	_, err := redditLike(counted, minRedditScale, 1)
+	counted, o := &cutOff{t.Context(), 0, math.MaxInt}, SBMOptions{Nodes: 5000, MeanDegree: 400}
+	_, err := SBM(counted, o)
 	require.NoError(t, err)
-	require.Greater(t, counted.asked, redditNodes(minRedditScale)+30, "at each node's features, and while edges are drawn")
+	require.Greater(t, counted.asked, o.Nodes+30, "at each node's features, and while edges are drawn")
 	for _, last := range []int{0, 3, 20, 25, 1000, counted.asked - 1} {
 		c := &cutOff{t.Context(), 0, last}
-		g, err := redditLike(c, minRedditScale, 1)
+		g, err := SBM(c, o)
 		require.ErrorIs(t, err, context.Canceled, "after %d looks", last)
 		require.Nil(t, g)
 		require.LessOrEqual(t, c.asked, last+4, "after %d looks", last)
@@ -152,43 +152,4 @@ func TestTheSmallestSBMHasOneEdge(t *testing.T) {
 	assert.ErrorContains(t, err, "expected at most 9 in 10")
 	g := drawSBM(t, SBMOptions{Nodes: 2, Classes: 1, MeanDegree: 0.8})
 	assert.Equal(t, int64(2), g.Edges.NumEdges())
-}
-
-func TestRedditLikeScalesNodesAndKeepsTheMeanDegree(t *testing.T) {
-	g, err := redditLike(t.Context(), minRedditScale, 1)
-	require.NoError(t, err)
-	require.NoError(t, g.Check())
-	assert.Equal(t, 4659, g.NumNodes())
-	// 114,615,892 · 0.02 = 2,292,317.8.
-	assert.InDelta(t, 2_292_318, g.Edges.NumEdges(), 10)
-	assert.Zero(t, g.Report.Duplicates, "no pair is listed twice")
-	assert.Equal(t, 602, g.Features.Width)
-	assert.False(t, g.Features.IsSparse())
-	assert.Equal(t, 41, g.NumClasses())
-	sizes := classSizes(g)
-	assert.LessOrEqual(t, slices.Max(sizes)-slices.Min(sizes), 1)
-	assert.InDelta(t, 0.084, homophily(g), 0.01, "chance alone is 1/41 = 0.024")
-
-	degrees := make([]int, g.NumNodes())
-	for v := range degrees {
-		degrees[v] = g.Edges.Degree(int32(v))
-	}
-	slices.Sort(degrees)
-	median := degrees[len(degrees)/2]
-	assert.Less(t, median, 420, "skewed: the median lies below the mean of 492")
-	assert.Greater(t, degrees[len(degrees)-1], 6*median)
-
-	again, err := redditLike(t.Context(), minRedditScale, 1)
-	require.NoError(t, err)
-	assert.Equal(t, g.Edges, again.Edges)
-	other, err := redditLike(t.Context(), minRedditScale, 2)
-	require.NoError(t, err)
-	assert.NotEqual(t, g.Edges.Indices, other.Edges.Indices)
-}
-
-func TestRedditLikeRefusesScalesItCannotKeepTheDegreeAt(t *testing.T) {
-	for _, scale := range []float64{0, 0.001, 11, -1, math.NaN(), math.Inf(1)} {
-		_, err := redditLike(t.Context(), scale, 1)
-		assert.ErrorContains(t, err, "expected 0.02 to 10 (1 is Reddit's size)")
-	}
 }

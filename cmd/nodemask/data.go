@@ -63,7 +63,7 @@ Cora and PubMed are part of the program, and are read from files only where --da
 		c.Flags().BoolVar(&f.json, "json", false, "write JSON")
 	}
 	var o datasets.FetchOptions
-	fetch := add("fetch NAME", "Download a data set, or continue a download, and check its SHA-256", cobra.ExactArgs(1),
+	fetch := add("fetch NAME", "Download a data set and check its SHA-256", cobra.ExactArgs(1),
 		func(c *cobra.Command, name string) error { return f.fetch(c, name, o) })
 	fetch.Flags().StringVar(&o.Mirror, "mirror", "", "https:// folder to fetch the same files from")
 	return data

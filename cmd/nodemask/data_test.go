@@ -18,7 +18,7 @@ func ownGraph(t *testing.T) string {
 
 func TestDataListNamesEveryDataSetAndWhereItLives(t *testing.T) {
 	out, _ := succeeds(t, "data", "list")
-	for _, name := range []string{"cora", "citeseer", "pubmed", "reddit", "reddit-like", "sbm", "embedded",
+	for _, name := range []string{"cora", "citeseer", "pubmed", "reddit", "sbm", "embedded",
 		"nodemask data fetch reddit"} {
 		assert.Contains(t, out, name)
 	}
@@ -127,7 +127,7 @@ func TestAFolderThatDoesNotHaveTheDataSetIsNotReplacedByAnother(t *testing.T) {
 				named = []string{"--data", "cora"}
 			}
 			args := slices.Concat(command, named, []string{"--data-dir", dir})
-			fails(t, 1, "--data-dir "+dir+": ind.cora.x of cora is neither there nor in its folders cora and planetoid: "+
+			fails(t, 1, "--data-dir "+dir+": ind.cora.tx of cora is neither there nor in its folders cora and planetoid: "+
 				"expected the folder that holds it, or no --data-dir, which reads the one at hand (embedded)", args...)
 		}
 	}

@@ -74,7 +74,7 @@ func TestRecordsOfEmbeddedGraphsRerunOnThem(t *testing.T) {
 		"4", "--json")
 	folder := t.TempDir()
 	file := put(t, folder, "record.jsonl", stored(t, out))
-	put(t, folder, "ind.cora.x", "")
+	put(t, folder, "ind.cora.tx", "")
 	out, _ = succeeds(t, "reproduce", "again", file, "--data-dir", folder)
 	require.Contains(t, out, "seed 1: the same to the last digit")
 }

@@ -59,10 +59,10 @@ func TestNoOutputReplacesAnInput(t *testing.T) {
 	}
 	t.Run("a data set by its name", func(t *testing.T) {
 		folder := t.TempDir()
-		put(t, folder, "ind.citeseer.x", "old")
+		put(t, folder, "ind.citeseer.tx", "old")
 		put(t, folder, "model.safetensors", "old")
 		from := []string{"train", "--data", "citeseer", "--data-dir", folder, "--backend", "go", "--save-model"}
-		fails(t, 2, "which the command reads", append(from, filepath.Join(folder, "ind.citeseer.x"))...)
+		fails(t, 2, "which the command reads", append(from, filepath.Join(folder, "ind.citeseer.tx"))...)
 		_, _, diagnostics := nodemask(t, append(from, filepath.Join(folder, "model.safetensors"))...)
 		require.NotContains(t, diagnostics, "which the command reads")
 	})

@@ -78,9 +78,6 @@ func (f *runFlags) share() (index, of int, err error) {
 }
 
 func (f *runFlags) open(ctx context.Context, data string) (*datasets.Graph, error) {
-	if data == "reddit-like" {
-		data = "reddit-like:scale=0.02"
-	}
 	if file, held := judge.GraphFileOf(data); held {
 		path, err := file.Path(f.dataDir)
 		if err != nil {

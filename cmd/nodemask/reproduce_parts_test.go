@@ -49,7 +49,7 @@ func TestWhatPartsCannotBeAskedIsMisuse(t *testing.T) {
 }
 
 func TestAPartSaysWhichDataAreMissing(t *testing.T) {
-	errs := fails(t, 1, "citeseer: ind.citeseer.x is not there (looked in ", "reproduce", "cited", "--backend",
+	errs := fails(t, 1, "citeseer: ind.citeseer.tx is not there (looked in ", "reproduce", "cited", "--backend",
 		"go", "--data", "citeseer", "--model", "sgat", "--results", t.TempDir())
 	require.Contains(t, errs, "run 'nodemask data fetch citeseer', or name the folder")
 }

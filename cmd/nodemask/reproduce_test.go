@@ -139,8 +139,8 @@ func TestReproduceListsItsArtifactsAndRepeatsARecord(t *testing.T) {
 		append(again(lineOf(t, trial)), "--memory", "1MB")...)
 	require.Contains(t, diagnostics, "more memory than is allowed: expected at most 1 MB: --memory allows more")
 	large := trial
-	large.Data = "reddit-like:scale=10"
-	fails(t, 1, "line 1: reddit-like:scale=10 takes about ", again(lineOf(t, large))...)
+	large.Data = "sbm:nodes=50000000"
+	fails(t, 1, "line 1: sbm:nodes=50000000 takes about ", again(lineOf(t, large))...)
 	trial.MacroF1 /= 2
 	code, out, _ := nodemask(t, again(lineOf(t, trial))...)
 	require.Equal(t, 1, code)
@@ -156,7 +156,7 @@ func TestRepeatingRecordsLeavesOutThoseWhoseDataIsMissing(t *testing.T) {
 	code, out, diagnostics := nodemask(t, "reproduce", "again", file)
 	require.Equal(t, 1, code, diagnostics)
 	require.Contains(t, out, "seed 1: the same to the last digit")
-	require.Equal(t, 1, strings.Count(diagnostics, "ind.citeseer.x is not there"), diagnostics)
+	require.Equal(t, 1, strings.Count(diagnostics, "ind.citeseer.tx is not there"), diagnostics)
 	require.Contains(t, diagnostics, "of 3 trials, 0 came out otherwise and 2 could not be run")
 }
 
@@ -183,7 +183,7 @@ func TestReproduceRunsAllElseIfDataAreMissing(t *testing.T) {
 	folder := t.TempDir()
 	arguments := []string{"reproduce", "table-models", "fig-keep-rate-others", "--trials", "1", "--shard", "12/17",
 		"--backend", "go", "--results", folder}
-	said := "citeseer: ind.citeseer.x is not there (looked in "
+	said := "citeseer: ind.citeseer.tx is not there (looked in "
 	diagnostics := fails(t, 1, said, arguments...)
 	first, rest, found := strings.Cut(diagnostics, "\nall other trials run now; the exit code will be 1\n1 of 1 trials; "+
 		"last: cora/gcn/")

@@ -108,10 +108,6 @@ var numbers = map[string]string{"table-gat": "Table 1", "table-mad": "Table 2", 
 // Artifacts returns all tables and figures, the paper's first.
 func Artifacts() []Artifact {
 	both, inductive := datasets.Settings(), []datasets.Setting{datasets.Inductive}
-	redditLike := tableGIN("table-gin-reddit-like", "reddit-like", Sizes()[:5], inductive)
-	redditLike.Elsewhere, redditLike.Claims = true, nil
-	redditLike.About = "A generated graph of Reddit's shape, at a hundredth of its size, for where Reddit itself cannot " +
-		"be had. Its scores say nothing about Reddit's."
 	all := []Artifact{
 		tableGAT("table-gat", "cora"), tableMAD(),
 		tableGIN("table-gin-cora", "cora", Sizes(), both), tableGIN("table-gin-pubmed", "pubmed", Sizes(), both),
@@ -121,7 +117,6 @@ func Artifacts() []Artifact {
 		figLoss("fig-loss-cora", "cora"), figLoss("fig-loss-pubmed", "pubmed"),
 		tableGIN("table-gin-citeseer", "citeseer", sizesOf("citeseer"), both), tableGAT("table-gat-citeseer", "citeseer"),
 		tableScores(), tableValidation(), tableRegularisers(), tableModels(), tableTuned(balancedID), tableTuned(tunedID),
-		redditLike,
 	}
 	for i := range all {
 		all[i].Number = numbers[all[i].ID]

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"path/filepath"
 
+	"nodemask/internal/ended"
 	"nodemask/internal/wholefile"
 )
 
@@ -37,11 +39,8 @@ func (f *Fetcher) GetArchive(ctx context.Context, file string, source Source, na
 	if err := record(dir, sums); err != nil {
 		return err
 	}
-	return RemoveArchive(file)
+	return os.Remove(file)
 }
-
-// RemoveArchive removes an unpacked archive and its parts.
-func RemoveArchive(file string) error { return errors.Join(removeIfThere(file), RemoveParts(file)) }
 
 func unpack(ctx context.Context, archive, file string) error {
 	z, err := zip.OpenReader(archive)
@@ -49,7 +48,7 @@ func unpack(ctx context.Context, archive, file string) error {
 		return fmt.Errorf("%s: not a whole zip file: %w. Remove it and fetch again", archive, err)
 	}
 	defer z.Close()
-	dir, name := filepath.Dir(file), filepath.Base(file)
+	name := filepath.Base(file)
 	for _, member := range z.File {
 		if path.Base(member.Name) != name {
 			continue
@@ -58,16 +57,13 @@ func unpack(ctx context.Context, archive, file string) error {
 		if size > maxUnpacked {
 			return fmt.Errorf("%s: %s claims %d bytes: expected at most %d", archive, name, size, int64(maxUnpacked))
 		}
-		if err := enoughRoom(dir, int64(size)); err != nil {
-			return err
-		}
 		r, err := member.Open()
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", archive, name, err)
 		}
 		defer r.Close()
 		err = wholefile.Write(file, 0o644, func(w io.Writer) error {
-			if _, err := io.Copy(w, io.LimitReader(contextReader{ctx, r}, int64(size))); err != nil {
+			if _, err := io.Copy(w, io.LimitReader(&ended.Reader{Ctx: ctx, R: r}, int64(size))); err != nil {
 				return err
 			}
 			// Reading to the end makes zip check the checksum.
@@ -80,7 +76,7 @@ func unpack(ctx context.Context, archive, file string) error {
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("%s: unpacking %s: %w", archive, name, diskError(file, "the archive is kept", err))
+			return fmt.Errorf("%s: unpacking %s: %w", archive, name, err)
 		}
 		return nil
 	}

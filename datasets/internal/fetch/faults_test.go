@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,44 +25,24 @@ var small = content[:60_000] // a few reads long
 
 var packed = zipOf(map[string][]byte{"in/a.bin": []byte("a"), "in/b.bin": []byte("b")})
 
-// local answers first once, then always then.
-func local(first, then http.HandlerFunc) (*httptest.Server, Options) {
-	var requests atomic.Int32
-	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if requests.Add(1) == 1 {
-			first(w, r)
-			return
-		}
-		then(w, r)
-	}))
-	return s, Options{Client: s.Client(), wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
-}
-
-// getOne fetches from a server that stops half-way, then goes on.
 func getOne(folder string) error {
-	return locked(folder, halfway(`"1"`, small), small, func(f *Fetcher, url string) error {
+	return from(small, func(f *Fetcher, url string) error {
 		return f.Get(context.Background(), filepath.Join(folder, "a.bin"),
 			Source{URL: url + "/a.bin", Size: int64(len(small)), SHA256: sumOf(small)})
 	})
 }
 
 func getArchive(folder string) error {
-	return locked(folder, status(503), packed, func(f *Fetcher, url string) error {
+	return from(packed, func(f *Fetcher, url string) error {
 		return f.GetArchive(context.Background(), filepath.Join(folder, "both.zip"), Source{URL: url + "/both.zip"},
 			[]string{"a.bin", "b.bin"})
 	})
 }
 
-// locked fetches into a folder from a server whose first answer differs.
-func locked(folder string, first http.HandlerFunc, file []byte, get func(f *Fetcher, url string) error) (err error) {
-	s, o := local(first, whole(`"1"`, file))
+func from(file []byte, get func(f *Fetcher, url string) error) error {
+	s := httptest.NewTLSServer(whole(file))
 	defer s.Close()
-	unlock, err := Lock(folder)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	return get(New(o), s.URL)
+	return get(New(Options{Client: s.Client(), pause: time.Microsecond}), s.URL)
 }
 
 // requireOneOf requires an existing file to be whole; if must is set, it must exist.
@@ -88,7 +66,7 @@ func TestWhateverFailsNoHalfDownloadHasTheFilesName(t *testing.T) {
 		GoesOn: func(t *testing.T, folder string) {
 			require.NoError(t, getOne(folder))
 			requireOneOf(t, filepath.Join(folder, "a.bin"), true, small)
-			require.Equal(t, []string{".lock", "a.bin"}, faults.Left(t, folder))
+			require.Equal(t, []string{"a.bin"}, faults.Left(t, folder))
 		},
 	})
 }
@@ -108,7 +86,7 @@ func TestWhateverFailsWhatAnArchiveHoldsIsUnpackedWhole(t *testing.T) {
 			require.NoError(t, getArchive(folder))
 			requireOneOf(t, filepath.Join(folder, "a.bin"), true, []byte("a"))
 			requireOneOf(t, filepath.Join(folder, "b.bin"), true, []byte("b"))
-			require.Equal(t, []string{".lock", "SHA256SUMS", "a.bin", "b.bin"}, faults.Left(t, folder))
+			require.Equal(t, []string{"SHA256SUMS", "a.bin", "b.bin"}, faults.Left(t, folder))
 		},
 	})
 }

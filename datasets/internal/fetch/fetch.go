@@ -1,21 +1,29 @@
-// Package fetch downloads files over https: complete or not at all, resuming earlier tries, checked by SHA-256.
+// Package fetch downloads files over https, whole or not at all, and checks them.
 package fetch
 
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"nodemask/internal/ended"
 	"nodemask/internal/wholefile"
+)
+
+const (
+	// maxDownload limits files of unknown size.
+	maxDownload = 16 << 30
+	maxSilence  = time.Minute
+	retries     = 4
 )
 
 // Options says how to download; see datasets.FetchOptions.
@@ -25,38 +33,27 @@ type Options struct {
 	Note     func(line string)
 
 	// Set by tests.
-	retries int // of a failed request; 0: 4, negative: none
-	wait    func(ctx context.Context, d time.Duration) error
-	open    func(path string) (part, error) // to simulate a full disk
-	silence time.Duration                   // how long a server may send nothing
-}
-
-type part interface {
-	io.Writer
-	io.Seeker
-	Truncate(size int64) error
-	Sync() error
-	Close() error
+	pause   time.Duration // before the first retry; 0: a second
+	silence time.Duration // how long a server may send nothing
 }
 
 // Source is a file's address, size and checksums.
 type Source struct {
 	URL    string
 	Size   int64  // bytes; 0: unknown
-	SHA256 string // hex; "": unknown, so only recorded
+	SHA256 string // hex; "": unknown
 	Git    string // git's hex id, for an unknown SHA-256; "": unknown too
 }
 
-// expected returns a file's right SHA-256 (sum, if git's id agrees); "" if unknown.
-func (s Source) expected(ctx context.Context, path, sum string, size int64) (string, error) {
-	if s.SHA256 != "" || s.Git == "" {
-		return s.SHA256, nil
+// check returns an error unless the sums are those of the source, if it has any.
+func (s Source) check(sum, git string) error {
+	switch {
+	case s.SHA256 != "" && s.SHA256 != sum:
+		return fmt.Errorf("SHA-256 is %s: expected %s", sum, s.SHA256)
+	case s.SHA256 == "" && s.Git != "" && s.Git != git:
+		return fmt.Errorf("SHA-256 is %s: expected that of git's object %s", sum, s.Git)
 	}
-	id, err := GitID(ctx, path, size)
-	if err == nil && id == s.Git {
-		return sum, nil
-	}
-	return "that of git's object " + s.Git, err
+	return nil
 }
 
 // Fetcher gets files. Make it with [New].
@@ -70,137 +67,151 @@ func New(o Options) *Fetcher {
 	client := *o.Client
 	client.CheckRedirect = onlyHTTPS
 	o.Client = &client
-	o.retries = cmp.Or(o.retries, 4)
+	o.pause = cmp.Or(o.pause, time.Second)
 	o.silence = cmp.Or(o.silence, maxSilence)
-	if o.wait == nil {
-		o.wait = wait
-	}
 	if o.Progress == nil {
 		o.Progress = func(string, int64, int64) {}
 	}
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
-	if o.open == nil {
-		o.open = func(path string) (part, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666) }
-	}
 	return &Fetcher{o}
 }
 
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ended.Err(ctx)
-	case <-timer.C:
-		return nil
-	}
+func defaultClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 20 * time.Second}).DialContext,
+		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:   20 * time.Second,
+		ResponseHeaderTimeout: 60 * time.Second,
+		ForceAttemptHTTP2:     true,
+	}}
 }
 
-// Lock creates a folder if needed, and excludes other fetches until unlock.
-func Lock(dir string) (unlock func() error, err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("no folder for data can be made: %w: choose another by NODEMASK_DATA", err)
-	}
-	lock := flock.New(filepath.Join(dir, ".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR)) // does not wait for a pipe
-	locked, err := lock.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", lock.Path(), err)
-	}
-	if !locked {
-		return nil, fmt.Errorf("%s: another fetch into this folder is running: wait for it to end", dir)
-	}
-	return lock.Unlock, nil
-}
+var errNotHTTPS = errors.New("refused: expected an address that starts with https://")
 
-// Get downloads a file to path unless a complete one exists. It resumes a broken download; the file gets its name only
-// once its SHA-256 matches.
-func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
-	dir, name := filepath.Dir(path), filepath.Base(path)
-	if sum, size, err := Sum(ctx, path); err == nil {
-		want, err := source.expected(ctx, path, sum, size)
-		switch {
-		case err != nil:
-			return err
-		case want == "":
-			f.note("%s: already there, %d bytes, SHA-256 %s", name, size, sum)
-			return RemoveParts(path)
-		case sum == want:
-			f.note("%s: already there, SHA-256 matches", name)
-			return RemoveParts(path) // left by a killed fetch
-		}
-		f.note("%s: there, but its SHA-256 does not match: fetching it again", name)
+func onlyHTTPS(req *http.Request, via []*http.Request) error {
+	if req.URL.Scheme != "https" {
+		return fmt.Errorf("redirect to %s %w", req.URL.Redacted(), errNotHTTPS)
 	}
-	part := partFile(path)
-	for restarted := false; ; restarted = true {
-		if err := f.download(ctx, part, name, source); err != nil {
-			return err
-		}
-		sum, size, err := Sum(ctx, part)
-		if err != nil {
-			return err
-		}
-		want, err := source.expected(ctx, part, sum, size)
-		if err != nil {
-			return err
-		}
-		if want == "" {
-			f.note("%s: %d bytes, SHA-256 %s (none is published to hold it against)", name, size, sum)
-			break
-		}
-		if sum == want {
-			break
-		}
-		if err := errors.Join(os.Remove(part), removeIfThere(validatorFile(part))); err != nil {
-			return err
-		}
-		// An earlier run's part may be to blame: restart once.
-		if restarted {
-			return fmt.Errorf("%s: %s: SHA-256 of what the server sent is %s: expected %s. Nothing was kept. Another network "+
-				"or another server may help", path, source.URL, sum, want)
-		}
-		f.note("%s: SHA-256 does not match: fetching it again from the start", name)
-	}
-	if err := os.Rename(part, path); err != nil {
-		return err
-	}
-	return errors.Join(removeIfThere(validatorFile(part)), syncDir(dir))
-}
-
-func (f *Fetcher) note(format string, args ...any) { f.o.Note(fmt.Sprintf(format, args...)) }
-
-// RemoveParts removes what killed fetches left of a file, in a locked folder.
-func RemoveParts(path string) error {
-	return errors.Join(removeIfThere(partFile(path)), removeIfThere(validatorFile(partFile(path))))
-}
-
-func partFile(path string) string {
-	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".part")
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	if len(via) >= 10 {
+		return errors.New("more than 10 redirects")
 	}
 	return nil
 }
 
-// syncDir makes a rename durable, if the system can.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
+// Get downloads a file to path unless it is there. The file gets its name only once its checksum matches.
+func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
+	name := filepath.Base(path)
+	if sum, git, err := Sum(ctx, path); err == nil {
+		if source.check(sum, git) == nil {
+			f.note("%s: already there, SHA-256 %s", name, sum)
+			return nil
+		}
+		f.note("%s: there, but its SHA-256 does not match: fetching it again", name)
+	}
+	u, err := url.Parse(source.URL)
+	if err != nil || u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%s: %.200q %w", name, source.URL, errNotHTTPS)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return fmt.Errorf("no folder for data can be made: %w: choose another by NODEMASK_DATA", err)
+	}
+	for n := 1; ; n++ {
+		err := wholefile.Write(path, 0o644, func(w io.Writer) error { return f.download(ctx, w, name, source) })
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: stopped: %w", name, ended.Err(ctx))
+		}
+		var again transient
+		if !errors.As(err, &again) || n > retries {
+			return fmt.Errorf("%s: %s: %w", path, source.URL, err)
+		}
+		pause := f.o.pause << (n - 1)
+		f.note("%s: %v: trying again in %v (%d of %d)", name, err, pause, n, retries)
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (f *Fetcher) note(format string, args ...any) { f.o.Note(fmt.Sprintf(format, args...)) }
+
+// transient marks an error that a retry may mend.
+type transient struct{ error }
+
+func (t transient) Unwrap() error { return t.error }
+
+func (f *Fetcher) download(ctx context.Context, w io.Writer, name string, source Source) (err error) {
+	// net/http has no limit on a body's silence.
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(f.o.silence, func() {
+		cancel(transient{fmt.Errorf("the server sent nothing for %v", f.o.silence)})
+	})
+	defer func() {
+		timer.Stop()
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = cause
+		}
+		cancel(nil)
+	}()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, source.URL, nil)
 	if err != nil {
 		return err
 	}
-	_ = d.Sync()
-	return d.Close()
-}
-
-func validatorFile(part string) string { return part + ".version" }
-
-func writeValidator(part, validator string) error {
-	if validator == "" {
-		return removeIfThere(validatorFile(part))
+	req.Header.Set("Accept-Encoding", "identity") // sizes must be the file's
+	resp, err := f.o.Client.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err
+		}
+		if errors.Is(err, errNotHTTPS) || errors.As(err, new(*tls.CertificateVerificationError)) {
+			return err
+		}
+		return transient{err}
 	}
-	return wholefile.WriteBytes(validatorFile(part), 0o644, []byte(validator))
+	defer resp.Body.Close()
+	if code := resp.StatusCode; code != http.StatusOK {
+		err := fmt.Errorf("the server answered %.80q", resp.Status)
+		if code >= 500 || code == http.StatusRequestTimeout || code == http.StatusTooManyRequests {
+			return transient{err}
+		}
+		return err
+	}
+	total := resp.ContentLength
+	if source.Size > 0 && total >= 0 && total != source.Size {
+		return fmt.Errorf("the server offers %d bytes: expected %d. It has another file under this name", total, source.Size)
+	}
+	most := cmp.Or(max(total, source.Size, 0), maxDownload)
+	sums, body := newSums(total), io.LimitReader(resp.Body, most+1)
+	w = io.MultiWriter(w, sums)
+	buffer := make([]byte, 128<<10)
+	for done := int64(0); ; {
+		n, err := body.Read(buffer)
+		if n > 0 {
+			timer.Reset(f.o.silence)
+		}
+		if done += int64(n); done > most {
+			return fmt.Errorf("the server sends more than the %d bytes expected", most)
+		}
+		if _, err := w.Write(buffer[:n]); err != nil {
+			return err
+		}
+		f.o.Progress(name, done, total)
+		switch {
+		case err == io.EOF:
+			sum, git := sums.hex()
+			if source.SHA256 == "" && source.Git == "" {
+				f.note("%s: %d bytes, SHA-256 %s (none is published to hold it against)", name, done, sum)
+			}
+			return source.check(sum, git)
+		case err != nil:
+			return transient{fmt.Errorf("the server stopped after %d of %d bytes (%w)", done, total, err)}
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
 	"path/filepath"
@@ -20,56 +21,45 @@ import (
 // sumsFile records unpublished SHA-256 sums when fetched, to detect later damage.
 const sumsFile = "SHA256SUMS"
 
-// Sum returns the SHA-256 of a file, in hex, and its size in bytes.
-func Sum(ctx context.Context, path string) (sum string, size int64, err error) {
-	f, err := open(path)
+// sums computes a content's SHA-256 and git's id, the SHA-1 of "blob SIZE", a zero byte and the content, which unlike
+// SHA-256 is open to forgery.
+type sums struct{ sha256, git hash.Hash }
+
+func newSums(size int64) sums {
+	s := sums{sha256.New(), sha1.New()}
+	fmt.Fprintf(s.git, "blob %d\x00", size)
+	return s
+}
+
+// Write adds content.
+func (s sums) Write(b []byte) (int, error) {
+	_, _ = s.git.Write(b) // a hash never fails
+	return s.sha256.Write(b)
+}
+
+func (s sums) hex() (sum, git string) {
+	return hex.EncodeToString(s.sha256.Sum(nil)), hex.EncodeToString(s.git.Sum(nil))
+}
+
+// Sum returns the SHA-256 of a file, and git's id of it, in hex.
+func Sum(ctx context.Context, path string) (sum, git string, err error) {
+	f, err := graphfile.Open(path)
 	if err != nil {
-		return "", 0, err
+		return "", "", err
 	}
 	defer f.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, contextReader{ctx, f})
-	if err != nil {
-		return "", n, fmt.Errorf("%s: %w", path, err)
+	s := newSums(f.Size)
+	if _, err := io.Copy(s, &ended.Reader{Ctx: ctx, R: f}); err != nil {
+		return "", "", fmt.Errorf("%s: %w", path, err)
 	}
-	return hex.EncodeToString(h.Sum(nil)), n, nil
-}
-
-// GitID returns git's id of a file: the SHA-1 of "blob SIZE", a zero byte and the content. Unlike SHA-256 it is open to
-// forgery.
-func GitID(ctx context.Context, path string, size int64) (string, error) {
-	f, err := open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00", size)
-	if _, err := io.Copy(h, contextReader{ctx, f}); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// open refuses pipes, which wait, and devices, which never end.
-func open(path string) (*graphfile.File, error) { return graphfile.Open(path) }
-
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(b []byte) (int, error) {
-	if err := ended.Err(c.ctx); err != nil {
-		return 0, err
-	}
-	return c.r.Read(b)
+	sum, git = s.hex()
+	return sum, git, nil
 }
 
 // Recorded returns the SHA-256 that [Fetcher.GetArchive] recorded in a folder, by readable file.
 func Recorded(dir string) map[string]string {
 	sums := map[string]string{}
-	f, err := open(filepath.Join(dir, sumsFile))
+	f, err := graphfile.Open(filepath.Join(dir, sumsFile))
 	if err != nil {
 		return sums
 	}

@@ -60,7 +60,7 @@ func OGB(ctx context.Context, dir string) (*graphfile.Graph, error) {
 		}
 	}
 	if g.Labels == nil && g.Features.Width == 0 { // then only a number claims the nodes
-		if err := graphfile.ClaimError(nodesFile, nodes, len(g.Pairs)); err != nil {
+		if err := graphfile.ClaimError(nodesFile, nodes, listed); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.path(nodesFile), err)
 		}
 	}
@@ -145,7 +145,7 @@ func ogbNumber(t *graphfile.Table, field []byte, most int64) (int64, error) {
 }
 
 func (r ogbFolder) edges(g *graphfile.Graph, listed int64) error {
-	nodes := int64(g.Nodes)
+	nodes, pairs := int64(g.Nodes), []csr.Edge(nil)
 	err := r.each(OGBEdges, 2, func(t *graphfile.Table) error {
 		var ends [2]int32 // source and target
 		for i := range ends {
@@ -155,13 +155,14 @@ func (r ogbFolder) edges(g *graphfile.Graph, listed int64) error {
 			}
 			ends[i] = int32(v)
 		}
-		g.Pairs = append(g.Pairs, csr.Edge{Node: ends[1], Neighbour: ends[0]})
+		pairs = append(pairs, csr.Edge{Node: ends[1], Neighbour: ends[0]})
 		return t.Take(16) // and 8 more in the graph
 	})
-	if err == nil && int64(len(g.Pairs)) != listed {
+	if err == nil && int64(len(pairs)) != listed {
 		err = fmt.Errorf("%s: %d edges: expected %d, as %s says. Get it again",
-			r.path(OGBEdges), len(g.Pairs), listed, edgesFile)
+			r.path(OGBEdges), len(pairs), listed, edgesFile)
 	}
+	g.Pairs = graphfile.List(pairs)
 	return err
 }
 

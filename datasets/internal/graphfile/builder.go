@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/numpy"
 )
 
 // Limits of a [Builder]. Columns cost memory in every dense row.
@@ -31,6 +32,7 @@ type Builder struct {
 	index   map[string]int32 // each id's number, by first appearance, even in an edge
 	ids     []string         // by number
 	numbers []int32          // each id's node; -1: only in edges
+	pairs   []csr.Edge       // of numbers
 	names   map[string]int32
 	columns []attribute
 	row     []entry
@@ -177,7 +179,7 @@ func (b *Builder) mark(set int, name string, value float64) error {
 }
 
 func (b *Builder) setSplits() error {
-	var masks [3]*Mask
+	var masks [3]*numpy.Array
 	for set, splits := range b.masks {
 		if splits == nil {
 			continue
@@ -186,14 +188,14 @@ func (b *Builder) setSplits() error {
 		if err := b.in.Take(nodes * columns); err != nil {
 			return err
 		}
-		marks := make([]int8, nodes*columns)
+		marks := make([]byte, nodes*columns)
 		for k, in := range splits {
 			for _, v := range in {
 				marks[int64(v)*columns+int64(k)] = 1
 			}
 		}
-		masks[set] = &Mask{What: fmt.Sprintf("%s %q", b.Attribute, namesOf[TrainMask+Meaning(set)][0]), Whole: true,
-			Shape: []int64{nodes, columns}, At: func(v, k int64) float64 { return float64(marks[v*columns+k]) }}
+		name := fmt.Sprintf("%s %q", b.Attribute, namesOf[TrainMask+Meaning(set)][0])
+		masks[set], _ = numpy.New(name, numpy.Dtype{Kind: 'b', Size: 1}, []int64{nodes, columns}, false, marks)
 	}
 	return b.g.SetMasks(masks, b.split)
 }
@@ -301,7 +303,7 @@ func (b *Builder) Edge(source, target string) error {
 	if err == nil {
 		err = b.in.Take(16) // and 8 more in the graph
 	}
-	b.g.Pairs = append(b.g.Pairs, csr.Edge{Node: v, Neighbour: u})
+	b.pairs = append(b.pairs, csr.Edge{Node: v, Neighbour: u})
 	return err
 }
 
@@ -320,9 +322,10 @@ func (b *Builder) Finish() (*Graph, error) {
 		}
 		g.IDs[v] = b.ids[i]
 	}
-	for i, e := range g.Pairs {
-		g.Pairs[i] = csr.Edge{Node: b.numbers[e.Node], Neighbour: b.numbers[e.Neighbour]}
+	for i, e := range b.pairs {
+		b.pairs[i] = csr.Edge{Node: b.numbers[e.Node], Neighbour: b.numbers[e.Neighbour]}
 	}
+	g.Pairs = List(b.pairs)
 	b.chooseClass()
 	if b.chosen != "" && g.Labels == nil {
 		return nil, fmt.Errorf("no node has %s %q: expected the classes there", b.Attribute, b.chosen)

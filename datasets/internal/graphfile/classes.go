@@ -2,6 +2,7 @@ package graphfile
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -100,6 +101,18 @@ func (g *Graph) SetLabels(c *Classes, labels []int32) {
 		}
 		g.Notef("%d nodes have no class, or %s where all others are 0 or more: they are unlabelled", unlabelled, none)
 	}
+}
+
+// NameClasses names the classes 0, 1, and so on.
+func (g *Graph) NameClasses(names []string) error {
+	for i, class := range g.Classes {
+		number, err := strconv.Atoi(class)
+		if err != nil || number < 0 || number >= len(names) {
+			return fmt.Errorf("found class %.40s: expected 0 to %d, as %d classes have names", class, len(names)-1, len(names))
+		}
+		g.Classes[i] = names[number]
+	}
+	return nil
 }
 
 // Finish returns the classes in natural order and renumbers labels to match.

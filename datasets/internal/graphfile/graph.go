@@ -5,11 +5,13 @@ package graphfile
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
 
 	"nodemask/csr"
+	"nodemask/datasets/internal/numpy"
 )
 
 const (
@@ -30,9 +32,8 @@ type Graph struct {
 
 	Features     Features
 	FeatureNames []string // [Features.Width]; nil: unnamed
-	Pairs        []csr.Edge
-	// Stream yields pairs in place of Pairs, repeatably, and returns what ended it early.
-	Stream func(yield func(node, neighbour int32) bool) error
+	// Pairs yields the listed pairs, the same ones each time.
+	Pairs iter.Seq2[int32, int32]
 	// Both means pairs are entries of an adjacency matrix, where an edge listed one way is directed.
 	Both bool
 	// Directed means the file calls its edges directed.
@@ -42,6 +43,17 @@ type Graph struct {
 	Splits [][3][]int32
 	Notes  []string // what was left out or changed, a sentence each
 	more   int      // notes beyond maxNotes
+}
+
+// List returns pairs as [Graph] holds them.
+func List(pairs []csr.Edge) iter.Seq2[int32, int32] {
+	return func(yield func(int32, int32) bool) {
+		for _, e := range pairs {
+			if !yield(e.Node, e.Neighbour) {
+				return
+			}
+		}
+	}
 }
 
 // Features is [Rows, Width] float32, like datasets.Features.
@@ -129,45 +141,32 @@ func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
 	return unlabelled, ""
 }
 
-// Mask marks the nodes of a set: [nodes], or a row or column of nodes per split.
-type Mask struct {
-	What  string // for errors: `field "train_mask"`
-	Shape []int64
-	Type  string
-	Whole bool // booleans or integers
-	At    func(i, j int64) float64
-}
-
-// SetMasks sets the own splits by masks; nil marks no node. choice is [Choice].Mask.
-func (g *Graph) SetMasks(masks [3]*Mask, choice int) error {
+// SetMasks sets the own splits by masks, [nodes] or a row or column of nodes per split, which are not 0 at the nodes of
+// a set; a nil mask marks no node. choice is [Choice].Mask.
+func (g *Graph) SetMasks(masks [3]*numpy.Array, choice int) error {
 	splits, several := int64(1), ""
 	var columns [3]int64 // of each mask
 	for i, m := range masks {
 		if m == nil {
 			continue
 		}
-		columns[i] = 1
 		nodes := int64(g.Nodes)
-		switch {
-		case !m.Whole:
-			return fmt.Errorf("%s is of type %s: expected true or false, or 0 or 1 as integers", m.What, m.Type)
-		case len(m.Shape) == 1 && m.Shape[0] == nodes:
-		case len(m.Shape) == 2 && m.Shape[0] == nodes:
-			columns[i] = m.Shape[1]
-		case len(m.Shape) == 2 && m.Shape[1] == nodes:
-			columns[i] = m.Shape[0]
-			at := m.At
-			m.At = func(v, k int64) float64 { return at(k, v) }
-		default:
-			return fmt.Errorf("%s has shape %v: expected true or false for each of %d nodes, or for each split", m.What,
-				m.Shape, g.Nodes)
+		rows, wide, ok := m.Rows()
+		if ok && len(m.Shape) == 2 && rows != nodes && wide == nodes {
+			m, rows, wide = m.Transposed(), wide, rows
 		}
-		if columns[i] > 1 {
-			if columns[i] > maxSplits || several != "" && columns[i] != splits {
-				return fmt.Errorf("%s has %d columns, a split each: expected at most %d, and as many in each mask", m.What,
-					columns[i], maxSplits)
+		if !m.Type.IsWhole() {
+			return m.Errorf("found %v: expected true or false, or 0 or 1 as integers", m.Type)
+		}
+		if !ok || rows != nodes {
+			return m.Errorf("shape %v: expected true or false for each of %d nodes, or for each split", m.Shape, nodes)
+		}
+		masks[i], columns[i] = m, wide
+		if wide > 1 {
+			if wide > maxSplits || several != "" && wide != splits {
+				return m.Errorf("%d columns, a split each: expected at most %d, and as many in each mask", wide, maxSplits)
 			}
-			splits, several = columns[i], m.What
+			splits, several = wide, m.Name
 		}
 	}
 	first, last := int64(0), splits
@@ -187,11 +186,11 @@ func (g *Graph) SetMasks(masks [3]*Mask, choice int) error {
 	for k := first; k < last; k++ {
 		var sets [3][]int32
 		for i, m := range masks {
-			if columns[i] == 0 { // as the test set of Planetoid's files
+			if columns[i] == 0 { // a missing mask, or one without columns
 				continue
 			}
 			for v := range int64(g.Nodes) {
-				if m.At(v, min(k, columns[i]-1)) != 0 {
+				if m.Int(v, min(k, columns[i]-1)) != 0 {
 					sets[i] = append(sets[i], int32(v))
 				}
 			}
@@ -210,8 +209,8 @@ func (g *Graph) id(v int32) string {
 }
 
 // ClaimError returns an error if a mere claim (what) makes more nodes than the edges make likely.
-func ClaimError(what string, nodes int64, edges int) error {
-	most := min(int64(1_000_000)+16*int64(edges), MaxNodes)
+func ClaimError(what string, nodes, edges int64) error {
+	most := min(int64(1_000_000)+16*edges, MaxNodes)
 	if nodes < 0 || nodes > most {
 		return fmt.Errorf("%s makes %d nodes: expected 0 to %d beside %d edges, unless features or labels list them",
 			what, nodes, most, edges)

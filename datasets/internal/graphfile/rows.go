@@ -1,6 +1,7 @@
 package graphfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -223,4 +224,42 @@ func (f *Features) ToDense() Features {
 		}
 	}
 	return d
+}
+
+// Sort sorts each row of sparse features, adds up repeats as scipy does, and drops zeros, in place. It returns the first
+// row whose sum is not finite, or -1.
+func (f *Features) Sort() int {
+	type entry struct {
+		column int32
+		value  float32
+	}
+	var row []entry
+	var kept, begin int64
+	for v := range f.Rows {
+		end := f.Offsets[v+1]
+		row = row[:0]
+		for i := begin; i < end; i++ {
+			row = append(row, entry{f.Columns[i], f.Values[i]})
+		}
+		begin = end
+		slices.SortStableFunc(row, func(a, b entry) int { return cmp.Compare(a.column, b.column) })
+		for i := 0; i < len(row); {
+			column, sum := row[i].column, float32(0)
+			for ; i < len(row) && row[i].column == column; i++ {
+				sum += row[i].value
+			}
+			if sum-sum != 0 { // NaN or infinite
+				return v
+			}
+			if sum != 0 {
+				f.Columns[kept], f.Values[kept] = column, sum
+				kept++
+			}
+		}
+		f.Offsets[v+1] = kept
+	}
+	if kept < int64(len(f.Values)) {
+		f.Columns, f.Values = slices.Clone(f.Columns[:kept]), slices.Clone(f.Values[:kept])
+	}
+	return -1
 }

@@ -2,11 +2,11 @@ package graphfile
 
 import (
 	"archive/zip"
-	"compress/flate"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"nodemask/internal/ended"
@@ -14,69 +14,61 @@ import (
 
 const maxMembers = 10_000
 
-// Zip is a zip file of streamed members; several may be open at once.
+// Zip is a zip file whose members are read whole.
 type Zip struct {
-	*File
 	Members map[string]*zip.File
 
+	in  *File
 	ctx context.Context
 }
 
 // NewZip lists a zip's members, without suffix. Once ctx is done, reads return its error.
 func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
-	z := &Zip{File: in, Members: map[string]*zip.File{}, ctx: ctx}
+	z := &Zip{Members: map[string]*zip.File{}, in: in, ctx: ctx}
 	archive, err := zip.NewReader(in, in.Size)
 	if err != nil {
-		return nil, z.Errorf("%d bytes: not a whole %s (zip) file: %w. Get it again", in.Size, kind, err)
+		return nil, fmt.Errorf("%d bytes: not a whole %s (zip) file: %w. Get it again", in.Size, kind, err)
 	}
 	if len(archive.File) > maxMembers {
-		return nil, z.Errorf("%d members: expected at most %d", len(archive.File), maxMembers)
+		return nil, fmt.Errorf("%d members: expected at most %d", len(archive.File), maxMembers)
 	}
 	for _, m := range archive.File {
 		name := strings.TrimSuffix(m.Name, suffix)
 		if z.Members[name] != nil {
-			return nil, z.Errorf("member %.80q is there twice", name)
+			return nil, fmt.Errorf("member %.80q is there twice", name)
 		}
 		z.Members[name] = m
 	}
 	return z, nil
 }
 
-// Errorf returns an error that names the file.
-func (z *Zip) Errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", z.Name, fmt.Errorf(format, args...))
-}
-
-// Take counts bytes that the caller is about to keep; see [memory.Budget].
-func (z *Zip) Take(bytes int64) error {
-	if err := z.File.Take(bytes); err != nil {
-		return z.Errorf("%w", err)
+// Read returns a member's content, whose checksum it checks.
+func (z *Zip) Read(name string) ([]byte, error) {
+	if err := ended.Err(z.ctx); err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-// Open starts reading a member, whose checksum is checked at its end.
-func (z *Zip) Open(m *zip.File) (io.ReadCloser, error) {
+	m := z.Members[name]
+	if m == nil {
+		names := slices.Sorted(maps.Keys(z.Members))
+		return nil, fmt.Errorf("no member %.80q; found %.40q", name, names[:min(len(names), 20)])
+	}
+	if err := z.in.Take(int64(m.UncompressedSize64)); err != nil {
+		return nil, fmt.Errorf("member %.80q: %w", m.Name, err)
+	}
+	data := make([]byte, m.UncompressedSize64)
 	r, err := m.Open()
-	if err != nil {
-		return nil, z.Errorf("member %.80q: %w. The file is damaged: get it again", m.Name, err)
+	if err == nil {
+		defer r.Close()
+		in := &ended.Reader{Ctx: z.ctx, R: r}
+		if _, err = io.ReadFull(in, data); err == nil {
+			_, err = in.Read(make([]byte, 1)) // the checksum is checked at the end
+		}
 	}
-	return &memberReader{ctx: z.ctx, ReadCloser: r}, nil
-}
-
-type memberReader struct {
-	ctx context.Context
-	io.ReadCloser
-}
-
-func (m *memberReader) Read(b []byte) (int, error) {
-	if err := ended.Err(m.ctx); err != nil {
-		return 0, err
+	if err := ended.Err(z.ctx); err != nil {
+		return nil, err
 	}
-	n, err := m.ReadCloser.Read(b[:min(len(b), 4<<20)])
-	var corrupt flate.CorruptInputError
-	if errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrFormat) || errors.As(err, &corrupt) {
-		err = fmt.Errorf("the packed bytes are damaged (%w): get the file again", err)
+	if err != io.EOF {
+		return nil, fmt.Errorf("member %.80q: %w: the file is damaged: get it again", m.Name, err)
 	}
-	return n, err
+	return data, nil
 }

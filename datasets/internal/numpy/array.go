@@ -1,195 +1,136 @@
-// Package numpy streams numpy's files: arrays (npy) and zips of arrays (npz).
-//
-// Files are treated as hostile: lengths are checked before allocating, objects never unpickled, and errors name file,
-// member and place.
+// Package numpy holds arrays in memory, as numpy, PyTorch and pickles of both lay them out. Files are treated as
+// hostile: an array's elements lie in the bytes that exist, and objects are never unpickled.
 package numpy
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
+	"regexp"
 	"strconv"
 	"strings"
 )
 
-const (
-	maxHeader = 64 << 10 // bytes of text; numpy's default is 10,000
-	chunkSize = 64 << 10 // bytes decoded at a time
-)
-
-// Array streams an array. It never allocates by the header's length; the caller may, as that many bytes exist.
+// Array is an array of one dimension or more.
 type Array struct {
-	Header
-
-	where  string // file and member, for errors
-	r      io.Reader
-	closer io.Closer // nil: nothing to close
-	at     int64     // bytes read, header included
-	left   int64     // unread elements
-	buf    []byte
+	Name    string // for errors: `member "labels"`
+	Type    Dtype
+	Shape   []int64 // a single number has shape [1]
+	Strides []int64 // in elements
+	Data    []byte  // from element 0 on
 }
 
-// newArray reads a header; size counts all bytes, header included.
-func newArray(r io.Reader, size int64, where string) (*Array, error) {
-	a := &Array{where: where, r: r}
-	head := make([]byte, 12)
-	if err := a.fill(head[:10]); err != nil {
-		return nil, err
+// New returns an array whose elements are data, in C's order or Fortran's.
+func New(name string, t Dtype, shape []int64, fortran bool, data []byte) (*Array, error) {
+	if len(shape) == 0 {
+		shape = []int64{1}
 	}
-	if string(head[:6]) != "\x93NUMPY" {
-		return nil, a.atByte(0, "this is not an npy array: found %q, expected \"\\x93NUMPY\"", head[:6])
-	}
-	length := int64(binary.LittleEndian.Uint16(head[8:10]))
-	switch head[6] {
-	case 1:
-	case 2, 3:
-		if err := a.fill(head[10:12]); err != nil {
-			return nil, err
+	a := &Array{Name: name, Type: t, Shape: shape, Strides: make([]int64, len(shape)), Data: data}
+	elements, most := int64(1), int64(len(data)/t.Size)
+	for i := range shape {
+		if !fortran {
+			i = len(shape) - 1 - i
 		}
-		length = int64(binary.LittleEndian.Uint32(head[8:12]))
-	default:
-		return nil, a.atByte(6, "npy version %d: expected 1, 2 or 3", head[6])
+		a.Strides[i] = elements
+		if shape[i] < 0 || shape[i] > 0 && elements > most/shape[i] {
+			elements = -1
+			break
+		}
+		elements *= shape[i]
 	}
-	if length > maxHeader || length > size-a.at {
-		return nil, a.atByte(8, "the header claims %d bytes: expected at most %d", length, max(0, min(maxHeader, size-a.at)))
-	}
-	begin := a.at
-	text := make([]byte, length)
-	if err := a.fill(text); err != nil {
-		return nil, err
-	}
-	h, err := parseHeader(string(text))
-	if err != nil {
-		return nil, a.atByte(begin, "%w", err)
-	}
-	a.Header = h
-	a.left = h.Len()
-	if need, there := a.left*int64(h.Type.Size), size-a.at; need != there {
-		return nil, a.atByte(begin,
-			"the header claims shape %s of %s, which takes %d bytes, but %d are there. The file is damaged or cut short: get "+
-				"it again",
-			ShapeText(h.Shape), h.Type.Name, need, there)
+	if elements*int64(t.Size) != int64(len(data)) {
+		return nil, a.Errorf("shape %v of %v does not fit %d bytes: the file is damaged or cut short", shape, t, len(data))
 	}
 	return a, nil
 }
 
-// Close closes the member; others stay open.
-func (a *Array) Close() error {
-	if a.closer == nil {
-		return nil
+var header = regexp.MustCompile(`^\s*{\s*'descr':\s*('[^']*'|\[.*\]),\s*'fortran_order':\s*(True|False),\s*'shape':\s*` +
+	`\(([\d, L]*)\),?\s*}\s*$`)
+
+// Parse returns the array of an .npy file's bytes, which it shares.
+func Parse(name string, file []byte) (*Array, error) {
+	a := &Array{Name: name}
+	begin := 10
+	if len(file) < begin || string(file[:6]) != "\x93NUMPY" {
+		return nil, a.Errorf("this is not an npy array: found %.6q, expected \"\\x93NUMPY\"", file)
 	}
-	return a.closer.Close()
-}
-
-// Errorf returns an error that names file and member.
-func (a *Array) Errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", a.where, fmt.Errorf(format, args...))
-}
-
-func (a *Array) atByte(at int64, format string, args ...any) error {
-	return a.Errorf("byte %d: %w", at, fmt.Errorf(format, args...))
-}
-
-func (a *Array) fill(b []byte) error {
-	n, err := io.ReadFull(a.r, b)
-	a.at += int64(n)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return a.atByte(a.at, "the array ends here, %d bytes early. The file is damaged or cut short: get it again", len(b)-n)
+	length := int(binary.LittleEndian.Uint16(file[8:]))
+	if file[6] > 1 { // versions 2 and 3
+		begin = 12
+		if length = len(file); len(file) >= begin {
+			length = int(binary.LittleEndian.Uint32(file[8:]))
+		}
 	}
+	if length > len(file)-begin {
+		return nil, a.Errorf("the header claims %d bytes in a file of %d", length, len(file))
+	}
+	text := string(file[begin : begin+length])
+	m := header.FindStringSubmatch(text)
+	if m == nil {
+		return nil, a.Errorf("the header reads %.80q: expected {'descr': …, 'fortran_order': …, 'shape': …}", text)
+	}
+	if m[1][0] == '[' {
+		return nil, a.Errorf("the array holds records with several fields: save each field as an array of its own")
+	}
+	t, err := ParseDtype(strings.Trim(m[1], "'"))
 	if err != nil {
-		return a.atByte(a.at, "%w", err)
+		return nil, a.Errorf("%w", err)
 	}
-	return nil
-}
-
-func (a *Array) chunk(n int) ([]byte, int, error) {
-	if int64(n) > a.left {
-		return nil, 0, a.atByte(a.at, "%d more elements wanted, but %d are left of shape %s", n, a.left, ShapeText(a.Shape))
-	}
-	n = min(n, max(1, chunkSize/a.Type.Size))
-	if cap(a.buf) < n*a.Type.Size {
-		a.buf = make([]byte, n*a.Type.Size)
-	}
-	b := a.buf[:n*a.Type.Size]
-	if err := a.fill(b); err != nil {
-		return nil, 0, err
-	}
-	if a.left -= int64(n); a.left == 0 {
-		// A zip checks a member's checksum only at its end.
-		if _, err := io.ReadFull(a.r, make([]byte, 1)); !errors.Is(err, io.EOF) {
-			if err == nil {
-				err = errors.New("bytes follow after the last element")
-			}
-			return nil, 0, a.atByte(a.at, "%w", err)
-		}
-	}
-	return b, n, nil
-}
-
-// read decodes the next len(dst) elements; wrong explains an early stop.
-func read[T any](a *Array, dst []T, decode func(b []byte, dst []T) int, wrong string) error {
-	for len(dst) > 0 {
-		begin := a.at
-		b, n, err := a.chunk(len(dst))
+	var shape []int64
+	for _, size := range strings.FieldsFunc(m[3], func(c rune) bool { return strings.ContainsRune(", L", c) }) {
+		n, err := strconv.ParseInt(size, 10, 64)
 		if err != nil {
-			return err
+			return nil, a.Errorf("the header's shape reads %.40q: expected a length", size)
 		}
-		if i := decode(b, dst[:n]); i < n {
-			at := i * a.Type.Size
-			return a.atByte(begin+int64(at), "element %s of type %s%s", a.Type.Text(b[at:]), a.Type.Name, wrong)
-		}
-		dst = dst[n:]
+		shape = append(shape, n)
 	}
-	return nil
+	return New(name, t, shape, m[2] == "True", file[begin+length:])
 }
 
-// Ints reads the next len(dst) elements as integers. Floats must be integral.
-func (a *Array) Ints(dst []int64) error {
-	return read(a, dst, a.Type.ints, " is not a whole number that fits 64 bits")
+// Errorf returns an error that begins with the array's name.
+func (a *Array) Errorf(format string, args ...any) error {
+	return fmt.Errorf("%s: %w", a.Name, fmt.Errorf(format, args...))
 }
 
-// Indices reads the next len(dst) elements, each from 0 to limit-1; what names the indexed things in errors.
-func (a *Array) Indices(dst []int32, limit int64, what string) error {
-	var wide [1024]int64
-	for len(dst) > 0 {
-		n := min(len(dst), len(wide))
-		begin := a.left
-		if err := a.Ints(wide[:n]); err != nil {
-			return err
-		}
-		for i, v := range wide[:n] {
-			if v < 0 || v >= limit {
-				return a.Errorf("element %d: names %s %d, but there are %d (0 to %d)",
-					a.Len()-begin+int64(i), what, v, limit, limit-1)
-			}
-			dst[i] = int32(v)
-		}
-		dst = dst[n:]
+// Len returns the number of elements.
+func (a *Array) Len() int64 {
+	n := int64(1)
+	for _, d := range a.Shape {
+		n *= d
 	}
-	return nil
+	return n
 }
 
-// Float32s reads the next len(dst) elements, finite in 32 bits.
-func (a *Array) Float32s(dst []float32) error {
-	return read(a, dst, a.Type.float32s, ": expected a finite number that fits 32 bits")
-}
-
-// Strings reads the next len(dst) elements as text; see [Dtype.Text] for numbers.
-func (a *Array) Strings(dst []string) error {
-	return read(a, dst, func(b []byte, dst []string) int {
-		for i := range dst {
-			dst[i] = a.Type.Text(b[i*a.Type.Size : (i+1)*a.Type.Size])
-		}
-		return len(dst)
-	}, "")
-}
-
-// ShapeText returns a shape as in "[2708, 1433]".
-func ShapeText(shape []int64) string {
-	parts := make([]string, len(shape))
-	for i, d := range shape {
-		parts[i] = strconv.FormatInt(d, 10)
+// Rows returns the shape [rows, columns] of at most two dimensions; one dimension is a column. Otherwise ok is false.
+func (a *Array) Rows() (rows, columns int64, ok bool) {
+	switch len(a.Shape) {
+	case 1:
+		return a.Shape[0], 1, true
+	case 2:
+		return a.Shape[0], a.Shape[1], true
 	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	return 0, 0, false
 }
+
+// Transposed returns an array of two dimensions with rows and columns exchanged, in the same memory.
+func (a *Array) Transposed() *Array {
+	t := *a
+	t.Shape, t.Strides = []int64{a.Shape[1], a.Shape[0]}, []int64{a.Strides[1], a.Strides[0]}
+	return &t
+}
+
+func (a *Array) at(i, j int64) []byte {
+	e := i * a.Strides[0]
+	if len(a.Strides) > 1 {
+		e += j * a.Strides[1]
+	}
+	return a.Data[e*int64(a.Type.Size):]
+}
+
+// Int returns element [i, j] of integers or booleans; a uint64 beyond int64 comes out negative.
+func (a *Array) Int(i, j int64) int64 { return a.Type.integer(a.at(i, j)) }
+
+// Float returns number [i, j].
+func (a *Array) Float(i, j int64) float64 { return a.Type.float(a.at(i, j)) }
+
+// Text returns element [i, j]: numbers in decimal, invalid UTF-8 as U+FFFD.
+func (a *Array) Text(i, j int64) string { return a.Type.text(a.at(i, j)) }

@@ -19,24 +19,20 @@ var ErrObjects = errors.New("the array holds Python objects, which only running 
 
 // Dtype is the type of an array's elements.
 type Dtype struct {
-	Name  string // as written, e.g. "<f4"
-	Kind  byte   // 'b' booleans, 'i' and 'u' integers, 'f' floats, 'S' bytes, 'U' text
-	Size  int    // bytes per element
+	Kind  byte // 'b' booleans, 'i' and 'u' integers, 'f' floats, 'B' bfloat16, 'S' bytes, 'U' text
+	Size  int  // bytes per element
 	Order binary.ByteOrder
 }
 
+// BFloat16 is PyTorch's type, the upper half of a float32, which numpy lacks.
+var BFloat16 = Dtype{'B', 2, binary.LittleEndian}
+
 // ParseDtype reads a name such as "<f4", "|b1" or ">U10". It returns [ErrObjects] for Python objects.
 func ParseDtype(name string) (Dtype, error) {
-	t := Dtype{Name: name, Order: binary.LittleEndian}
-	rest := name
-	if len(rest) > 0 && strings.ContainsRune("<>|=", rune(rest[0])) {
-		if rest[0] == '>' {
-			t.Order = binary.BigEndian
-		}
-		rest = rest[1:]
-	}
-	if rest == "?" {
-		rest = "b1"
+	t := Dtype{Order: binary.LittleEndian}
+	rest := strings.TrimLeft(name, "<>|=")
+	if strings.HasPrefix(name, ">") {
+		t.Order = binary.BigEndian
 	}
 	if strings.HasPrefix(rest, "O") {
 		return Dtype{}, ErrObjects
@@ -54,14 +50,11 @@ func ParseDtype(name string) (Dtype, error) {
 	case t.Kind == 'b' && size == 1:
 	case (t.Kind == 'i' || t.Kind == 'u') && (size == 1 || size == 2 || size == 4 || size == 8):
 	case t.Kind == 'f' && (size == 2 || size == 4 || size == 8):
-	case t.Kind == 'a' || t.Kind == 'S' || t.Kind == 'U':
-		if t.Kind == 'a' { // an old name of 'S'
-			t.Kind = 'S'
-		}
+	case t.Kind == 'S' || t.Kind == 'U':
 		if t.Kind == 'U' {
 			t.Size *= 4
 		}
-		if size == 0 || size > maxText || t.Size > maxText {
+		if size == 0 || t.Size > maxText {
 			return Dtype{}, fmt.Errorf("type %.20q: text must take 1 to %d bytes", name, maxText)
 		}
 	default:
@@ -70,11 +63,27 @@ func ParseDtype(name string) (Dtype, error) {
 	return t, nil
 }
 
+// String returns a name such as "int64", "float32" or "text".
+func (t Dtype) String() string {
+	switch {
+	case t.Kind == 'B':
+		return "bfloat16"
+	case t.Kind == 'b':
+		return "bool"
+	case t.IsText():
+		return "text"
+	}
+	return map[byte]string{'i': "int", 'u': "uint", 'f': "float"}[t.Kind] + strconv.Itoa(8*t.Size)
+}
+
 // IsText reports whether elements are text or bytes.
 func (t Dtype) IsText() bool { return t.Kind == 'S' || t.Kind == 'U' }
 
-// Int returns the integer or boolean at the start of b; a uint64 beyond int64 comes out negative.
-func (t Dtype) Int(b []byte) int64 {
+// IsWhole reports whether elements are integers or booleans.
+func (t Dtype) IsWhole() bool { return t.Kind == 'i' || t.Kind == 'u' || t.Kind == 'b' }
+
+// integer returns the integer or boolean at the start of b; a uint64 beyond int64 comes out negative.
+func (t Dtype) integer(b []byte) int64 {
 	n := t.bits(b)
 	if t.Kind == 'i' {
 		free := 64 - 8*t.Size
@@ -83,11 +92,12 @@ func (t Dtype) Int(b []byte) int64 {
 	return int64(n)
 }
 
-// Float returns the number at the start of b.
-func (t Dtype) Float(b []byte) float64 {
+func (t Dtype) float(b []byte) float64 {
 	switch {
 	case t.Kind == 'i':
-		return float64(t.Int(b))
+		return float64(t.integer(b))
+	case t.Kind == 'B':
+		return float64(math.Float32frombits(uint32(t.bits(b)) << 16))
 	case t.Kind != 'f':
 		return float64(t.bits(b))
 	case t.Size == 2:
@@ -98,8 +108,7 @@ func (t Dtype) Float(b []byte) float64 {
 	return math.Float64frombits(t.bits(b))
 }
 
-// Text returns the element at the start of b: numbers in decimal, invalid UTF-8 as U+FFFD.
-func (t Dtype) Text(b []byte) string {
+func (t Dtype) text(b []byte) string {
 	switch t.Kind {
 	case 'S':
 		return strings.ToValidUTF8(string(bytes.TrimRight(b[:t.Size], "\x00")), "\uFFFD")
@@ -113,11 +122,11 @@ func (t Dtype) Text(b []byte) string {
 			s.WriteRune(rune(r))
 		}
 		return strings.TrimRight(s.String(), "\x00")
-	case 'f':
-		// strconv lacks float16, but 32 bits hold one exactly.
-		return strconv.FormatFloat(t.Float(b), 'g', -1, max(32, 8*t.Size))
+	case 'f', 'B':
+		// strconv lacks 16-bit floats, but 32 bits hold one exactly.
+		return strconv.FormatFloat(t.float(b), 'g', -1, max(32, 8*t.Size))
 	case 'i':
-		return strconv.FormatInt(t.Int(b), 10)
+		return strconv.FormatInt(t.integer(b), 10)
 	}
 	return strconv.FormatUint(t.bits(b), 10)
 }
@@ -146,69 +155,4 @@ func half(bits uint16) float32 {
 		v = math.Float32frombits(uint32(exponent-15+127)<<23 | fraction<<13)
 	}
 	return math.Float32frombits(math.Float32bits(v) | sign)
-}
-
-func (t Dtype) ints(b []byte, dst []int64) int {
-	little := t.Order == binary.LittleEndian
-	switch {
-	case t.Kind == 'i' && t.Size == 4 && little: // common layouts, without a call per element
-		for i := range dst {
-			dst[i] = int64(int32(binary.LittleEndian.Uint32(b[4*i:])))
-		}
-	case t.Kind == 'i' && t.Size == 8 && little:
-		for i := range dst {
-			dst[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
-		}
-	case t.Kind == 'i' || t.Kind == 'u' || t.Kind == 'b':
-		for i := range dst {
-			if dst[i] = t.Int(b[i*t.Size:]); dst[i] < 0 && t.Kind != 'i' {
-				return i
-			}
-		}
-	case t.Kind == 'f':
-		for i := range dst {
-			v := t.Float(b[i*t.Size:])
-			if v != math.Trunc(v) || math.Abs(v) > 1<<53 { // NaN differs from itself
-				return i
-			}
-			dst[i] = int64(v)
-		}
-	default:
-		return 0
-	}
-	return len(dst)
-}
-
-func (t Dtype) float32s(b []byte, dst []float32) int {
-	little := t.Order == binary.LittleEndian
-	switch {
-	case t.IsText():
-		return 0
-	case t.Kind == 'f' && t.Size == 4 && little: // common layouts, without a call per element
-		for i := range dst {
-			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-		}
-	case t.Kind == 'f' && t.Size == 8 && little:
-		for i := range dst {
-			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])))
-		}
-	case t.Kind == 'f':
-		for i := range dst {
-			dst[i] = float32(t.Float(b[i*t.Size:]))
-		}
-	case t.Kind == 'i':
-		for i := range dst {
-			dst[i] = float32(t.Int(b[i*t.Size:]))
-		}
-	default:
-		for i := range dst {
-			dst[i] = float32(t.bits(b[i*t.Size:]))
-		}
-	}
-	for i, v := range dst {
-		if v-v != 0 { // NaN and both infinities
-			return i
-		}
-	}
-	return len(dst)
 }

@@ -15,7 +15,7 @@ func TestGraphsOfManyTypesAndSparseTensorsComeWithAdvice(t *testing.T) {
 		"ctorch_sparse.storage\nStorage\n.":        "Save dense tensors instead: ",
 		"ctorch\nSparseTensor\n.":                  "Save dense tensors instead: ",
 	} {
-		value, err := ReadTorch([]byte("\x80\x02" + global))
+		value, err := Read([]byte("\x80\x02"+global), free)
 		require.NoError(t, err)
 		require.Contains(t, Describe(value), advice)
 	}
@@ -26,12 +26,12 @@ func TestGraphsOfManyTypesAndSparseTensorsComeWithAdvice(t *testing.T) {
 		"state and entries": "\x80\x02cos\nsystem\n)\x81K\x01aK\x01K\x02s.",
 		"keywords":          "\x80\x04cos\nsystem\n)}\x92.",
 	} {
-		value, err := ReadTorch([]byte(pickle))
+		value, err := Read([]byte(pickle), free)
 		require.NoError(t, err, name)
 		require.Equal(t, Unknown{"os", "system"}, value, name)
 		require.NotContains(t, Describe(value), "Save ")
 	}
-	value, err := ReadTorch([]byte("\x80\x04]\x94(\x8f\x94(K\x01K\x02\x90h\x01e."))
+	value, err := Read([]byte("\x80\x04]\x94(\x8f\x94(K\x01K\x02\x90h\x01e."), free)
 	require.NoError(t, err)
 	require.Equal(t, &List{Items: []any{Unknown{"builtins", "set"}, Unknown{"builtins", "set"}}}, value)
 }

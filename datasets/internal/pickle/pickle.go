@@ -1,13 +1,14 @@
-// Package pickle reads the pickles of Planetoid and torch.save: numpy arrays, scipy CSR matrices, lists, tuples and
-// dictionaries of numbers and strings, in protocols 0 to 5. It never runs anything: opcodes build the types below. A
-// GLOBAL must be listed in numpy.go or torch.go; others of torch.save make an [Unknown].
+// Package pickle reads the pickles of Planetoid and torch.save: numpy arrays, scipy CSR matrices, tensors, lists, tuples
+// and dictionaries of numbers and strings, in protocols 0 to 5. It never runs anything: opcodes build the types below,
+// and a GLOBAL that calls.go does not list makes an [Unknown].
 //
-// Lengths are checked before allocating, strings stay in the file's memory, all else counts against maxMemory.
+// Lengths are checked before allocating, strings stay in the file's memory, all else counts against a budget.
 package pickle
 
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -15,11 +16,8 @@ import (
 )
 
 const (
-	// MaxSize limits the bytes of [Read]. The largest Planetoid file has 7.6 MB.
-	MaxSize = 64 << 20
-	// maxStack: Python's batches of 1,000 entries need 2,003.
-	maxStack = 1 << 16
-	maxMemo  = 1 << 20
+	maxDimensions = 8
+
 	// maxMemory limits one pickle's values. PubMed's graph, the largest, takes 10 MiB.
 	maxMemory = 256 << 20
 
@@ -28,35 +26,40 @@ const (
 	entryMemory = 48
 )
 
-// unpickler runs opcodes; fail panics and read recovers, to keep them readable.
+// Error is a fault of a pickle, and its place.
+type Error struct {
+	Offset int // of the opcode
+	Err    error
+}
+
+// Error returns "byte", the offset and the fault.
+func (e *Error) Error() string { return fmt.Sprintf("byte %d: %v", e.Offset, e.Err) }
+
+// Unwrap returns the fault.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrMistake marks a fault of this reader, not of the file.
+var ErrMistake = errors.New("a mistake in the pickle reader")
+
+// unpickler runs opcodes; fail panics and Read recovers, to keep them readable.
 type unpickler struct {
-	data  []byte
-	next  int
-	at    int // of the current opcode
-	stack []any
-	marks []int // stack heights
-	memo  map[uint64]any
-	spent int  // bytes counted against most
-	most  int  // maxMemory, or half of this process's remaining memory
-	torch bool // admits PyTorch's globals, not numpy's
+	data   []byte
+	next   int
+	at     int // of the current opcode
+	stack  []any
+	marks  []int // stack heights
+	memo   map[uint64]any
+	spent  int // of maxMemory
+	budget func(bytes int64) error
 }
 
 func (p *unpickler) fail(format string, args ...any) {
 	panic(&Error{Offset: p.at, Err: fmt.Errorf(format, args...)})
 }
 
-// Read returns the value of a pickle. Errors are of type [*Error].
-func Read(data []byte) (any, error) { return read(data, false) }
-
-func read(data []byte, torch bool) (value any, err error) {
-	if len(data) > MaxSize {
-		return nil, &Error{Err: fmt.Errorf("a pickle of %s: expected at most %s",
-			memory.Text(int64(len(data))), memory.Text(MaxSize))}
-	}
-	p := &unpickler{data: data, memo: map[uint64]any{}, torch: torch, most: maxMemory}
-	if left, ok := memory.Get(); ok {
-		p.most = int(min(maxMemory, left.Bytes/2))
-	}
+// Read returns the value of a pickle; budget counts the memory that values take. Errors are of type [*Error].
+func Read(data []byte, budget func(bytes int64) error) (value any, err error) {
+	p := &unpickler{data: data, memo: map[uint64]any{}, budget: budget}
 	defer func() {
 		switch fault := recover().(type) {
 		case nil:
@@ -91,9 +94,7 @@ func (p *unpickler) step() (done bool) {
 	case '.': // STOP
 		return true
 	case '(': // MARK
-		if len(p.marks) == maxStack {
-			p.fail("more than %d open marks", maxStack)
-		}
+		p.spend(valueMemory)
 		p.marks = append(p.marks, len(p.stack))
 	case '0': // POP
 		p.pop()
@@ -111,28 +112,16 @@ func (p *unpickler) step() (done bool) {
 	case 'J': // BININT
 		p.push(int64(int32(binary.LittleEndian.Uint32(p.take(4)))))
 	case 0x8a: // LONG1
-		p.push(p.long(p.take(int(p.take(1)[0]))))
+		p.push(p.long(p.take(uint64(p.take(1)[0]))))
 	case 'G': // BINFLOAT
 		p.push(math.Float64frombits(binary.BigEndian.Uint64(p.take(8))))
 
-	case 'U', 'C': // SHORT_BINSTRING, SHORT_BINBYTES
-		p.push(String(p.take(int(p.take(1)[0]))))
+	case 'U', 'C', 0x8c: // SHORT_BINSTRING, SHORT_BINBYTES, SHORT_BINUNICODE
+		p.push(String(p.take(uint64(p.take(1)[0]))))
 	case 'T', 'X', 'B': // BINSTRING, BINUNICODE, BINBYTES
-		n := binary.LittleEndian.Uint32(p.take(4))
-		if n > MaxSize {
-			p.fail("this pickle asks for %s in one piece; a graph file needs at most %s",
-				memory.Text(int64(n)), memory.Text(MaxSize))
-		}
-		p.push(String(p.take(int(n))))
-
-	case 0x8c: // SHORT_BINUNICODE
-		p.push(String(p.take(int(p.take(1)[0]))))
+		p.push(String(p.take(uint64(binary.LittleEndian.Uint32(p.take(4))))))
 	case 0x8d, 0x8e, 0x96: // BINUNICODE8, BINBYTES8, BYTEARRAY8
-		n := binary.LittleEndian.Uint64(p.take(8))
-		if n > MaxSize {
-			p.fail("this pickle asks for %d bytes in one piece; a graph file needs at most %s", n, memory.Text(MaxSize))
-		}
-		p.push(String(p.take(int(n))))
+		p.push(String(p.take(binary.LittleEndian.Uint64(p.take(8)))))
 
 	case ')': // EMPTY_TUPLE
 		p.push(Tuple{})
@@ -184,14 +173,14 @@ func (p *unpickler) step() (done bool) {
 		p.get(uint64(binary.LittleEndian.Uint32(p.take(4))))
 
 	case 'c': // GLOBAL
-		p.push(p.globals(p.line(), p.line()))
+		p.push(p.global(p.line(), p.line()))
 	case 0x93: // STACK_GLOBAL
 		name, ok := p.pop().(String)
 		module, ok2 := p.pop().(String)
 		if !ok || !ok2 {
 			p.fail("a global that two strings do not name")
 		}
-		p.push(p.globals(module, name))
+		p.push(p.global(module, name))
 	case 0x92: // NEWOBJ_EX
 		p.pop()
 		args := p.pop()
@@ -210,34 +199,6 @@ func (p *unpickler) step() (done bool) {
 	return false
 }
 
-func (p *unpickler) globals(module, name []byte) any {
-	if len(module)+len(name) > 128 {
-		p.fail("the name of a global has %d characters: expected at most 128", len(module)+len(name))
-	}
-	if p.torch {
-		return p.torchGlobal(string(module), string(name))
-	}
-	g, ok := globals[string(module)+" "+string(name)]
-	if !ok {
-		p.fail("the pickle asks for %q from %q, which graph files do not use and this reader will not run", name, module)
-	}
-	return g
-}
-
-func (p *unpickler) call(callee, arguments any) any {
-	if unknown, ok := callee.(Unknown); ok {
-		return unknown // nothing is run, so its result is unknown
-	}
-	args, ok := arguments.(Tuple)
-	if !ok {
-		p.fail("%s is called with %s: expected a tuple", Describe(callee), Describe(arguments))
-	}
-	if p.torch {
-		return p.callTorch(callee, args)
-	}
-	return p.callNumpy(callee, args)
-}
-
 func (p *unpickler) long(b []byte) int64 {
 	if len(b) > 8 {
 		p.fail("an integer of %d bytes: expected at most 8", len(b))
@@ -250,12 +211,12 @@ func (p *unpickler) long(b []byte) int64 {
 	return int64(n<<free) >> free // 0 for no bytes
 }
 
-func (p *unpickler) take(n int) []byte {
-	if left := len(p.data) - p.next; n > left {
+func (p *unpickler) take(n uint64) []byte {
+	if left := len(p.data) - p.next; n > uint64(left) {
 		p.fail("the file ends too early: %d bytes are left where %d are needed", left, n)
 	}
-	p.next += n
-	return p.data[p.next-n : p.next : p.next]
+	p.next += int(n)
+	return p.data[p.next-int(n) : p.next : p.next]
 }
 
 func (p *unpickler) line() []byte {
@@ -268,23 +229,17 @@ func (p *unpickler) line() []byte {
 }
 
 func (p *unpickler) push(v any) {
-	if len(p.stack) == maxStack {
-		p.fail("more than %d values on the stack", maxStack)
-	}
 	p.spend(valueMemory)
 	p.stack = append(p.stack, v)
 }
 
 func (p *unpickler) spend(bytes int) {
-	p.spent += bytes
-	if p.spent <= p.most {
-		return
+	if p.spent += bytes; p.spent > maxMemory {
+		p.fail("this pickle's values take more than %s: those of a graph file need far less", memory.Text(maxMemory))
 	}
-	if p.most < maxMemory {
-		p.fail("this pickle's values take more than %s, half of what this process may still have",
-			memory.Text(int64(p.most)))
+	if err := p.budget(int64(bytes)); err != nil {
+		p.fail("%w", err)
 	}
-	p.fail("this pickle's values take more than %s; those of a graph file need far less", memory.Text(maxMemory))
 }
 
 // floor is the lowest stack height for opcodes until the last mark is popped.
@@ -358,9 +313,6 @@ func (p *unpickler) setItems(items []any) {
 }
 
 func (p *unpickler) put(key uint64) {
-	if _, ok := p.memo[key]; !ok && len(p.memo) == maxMemo {
-		p.fail("more than %d values are kept for later", maxMemo)
-	}
 	p.spend(2 * entryMemory)
 	p.memo[key] = p.top()
 }

@@ -1,17 +1,17 @@
 package pickle
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 
 	"nodemask/datasets/internal/numpy"
 )
 
-// A pickle's values, besides int64, float64, bool, [*Array] and [*Matrix].
+// A pickle's values, besides int64, float64, bool and [*numpy.Array].
 type (
 	// None is Python's None.
 	None struct{}
-	// String is text or bytes of Python 2 or 3. It shares the file's memory.
+	// String is text or bytes. It shares the file's memory.
 	String []byte
 	// Tuple is a tuple.
 	Tuple []any
@@ -21,22 +21,49 @@ type (
 	Dict struct{ Entries []Entry }
 	// Entry is one entry of a Dict.
 	Entry struct{ Key, Value any }
+	// Storage is the memory of PyTorch's tensors: a member of the file next to the pickle.
+	Storage struct {
+		Type     string // "Float"
+		Key      string
+		Elements int64
+	}
+	// Tensor is a view of a storage as claimed, unchecked.
+	Tensor struct {
+		Storage        *Storage
+		Offset         int64
+		Shape, Strides []int64
+	}
+	// Object is a scipy CSR matrix or PyTorch Geometric's Data.
+	Object struct {
+		Class string
+		State *Dict
+	}
+	// Unknown stands for an unknown class or function, or its result; nothing is run.
+	Unknown struct{ Module, Name string }
 )
 
-// Error is a fault of a pickle, and its place.
-type Error struct {
-	Offset int // of the opcode
-	Err    error
+// Get returns the last value of a text key; nil without one, or if d is nil.
+func (d *Dict) Get(key string) any {
+	if d == nil {
+		return nil
+	}
+	for i := len(d.Entries) - 1; i >= 0; i-- {
+		if k, ok := d.Entries[i].Key.(String); ok && string(k) == key {
+			return d.Entries[i].Value
+		}
+	}
+	return nil
 }
 
-// Error returns "byte", the offset and the fault.
-func (e *Error) Error() string { return fmt.Sprintf("byte %d: %v", e.Offset, e.Err) }
-
-// Unwrap returns the fault.
-func (e *Error) Unwrap() error { return e.Err }
-
-// ErrMistake marks a fault of this reader, not of the file.
-var ErrMistake = errors.New("a mistake in the pickle reader")
+func (u Unknown) advice() string {
+	switch {
+	case u.Name == "HeteroData":
+		return ". Save a graph of one type of nodes instead: data.to_homogeneous()"
+	case strings.Contains(strings.ToLower(u.Module+u.Name), "sparse"):
+		return ". Save dense tensors instead: x.to_dense(), and edge_index in place of adj_t"
+	}
+	return ""
+}
 
 // Describe returns a value's kind, for an error: "a tuple of 2".
 func Describe(v any) string {
@@ -57,24 +84,14 @@ func Describe(v any) string {
 		return "a dictionary"
 	case global:
 		return string(v)
-	case *numpy.Dtype:
-		return "a numpy dtype"
-	case *Array:
+	case *numpy.Array:
 		return "a numpy array"
-	case *Matrix:
-		return "a scipy matrix"
-	case *Storage:
-		return "a storage"
-	case storage:
-		return "a type of storage"
 	case *Tensor:
 		return "a tensor"
 	case *Object:
 		return "an object of class " + v.Class
-	case Class:
-		return "class " + string(v)
 	case Unknown:
-		return fmt.Sprintf("of type %q from %q, which is not read, as nothing is ever run%s", v.Name, v.Module, v.Advice())
+		return fmt.Sprintf("of type %q from %q, which is not read, as nothing is ever run%s", v.Name, v.Module, v.advice())
 	}
 	return fmt.Sprintf("%T", v)
 }

@@ -71,7 +71,7 @@ func (c *check) run(models, targets []string) (failed []string, err error) {
 		}
 		for _, model := range models {
 			for _, pass := range []string{"epoch", "evaluation"} {
-				short, _, _ := strings.Cut(data, "-")
+				short := strings.Replace(data, redditLike, "reddit", 1)
 				name := short + " " + model + " " + pass
 				text, err := w.program(model, pass == "epoch", g)
 				if err != nil {

@@ -113,7 +113,8 @@ func setting(p hyper.Parameters, g *datasets.Graph) train.Experiment {
 	return train.Experiment{Graph: g, Parameters: p, Setting: datasets.Transductive, TrainPercent: 10, SplitSeed: 1}
 }
 
-const redditLike = "reddit-like:scale=0.02"
+// redditLike has a fiftieth of Reddit's nodes, and its mean degree, features and classes.
+const redditLike = "sbm:nodes=4659,classes=41,degree=492,homophily=0.2,features=602"
 
 func open(data string) (*datasets.Graph, error) {
 	g, err := datasets.Open(context.Background(), data, datasets.OpenOptions{})
