@@ -25,7 +25,7 @@ func TestDataListNamesEveryDataSetAndWhereItLives(t *testing.T) {
 	out, _ = succeeds(t, "data", "list", "--json")
 	var all []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &all))
-	require.Len(t, all, 18)
+	require.Len(t, all, 17)
 	assert.Equal(t, "cora", all[0]["name"])
 	assert.EqualValues(t, 5278, all[0]["edges"])
 }
