@@ -87,7 +87,10 @@ func TestEveryReaderCountsAllThatItKeeps(t *testing.T) {
 				want += len(array)
 			}
 		}
-		got := counted(string(m.Zip(zip.Store)), func(in *graphfile.File) error { _, err := formats.NPZ(t.Context(), in); return err })
+		got := counted(string(m.Zip(zip.Store)), func(in *graphfile.File) error {
+			_, err := formats.NPZ(t.Context(), in)
+			return err
+		})
 		require.Equal(t, up(want, 64), got, name)
 	}
 	data := seed(t, "data.pt")

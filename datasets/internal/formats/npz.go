@@ -216,7 +216,7 @@ func (z *npz) features(dense string) error {
 	return z.sparse(parts[0], parts[1], parts[2], parts[3].Int(1, 0))
 }
 
-// texts returns the names in a member, as many as want unless that is negative; nil without one, and for Python objects.
+// texts returns the names in a member, want of them unless that is negative; nil without one and for Python objects.
 func (z *npz) texts(member string, want int64) ([]string, error) {
 	a, err := z.array(member)
 	switch {

@@ -226,8 +226,8 @@ func (f *Features) ToDense() Features {
 	return d
 }
 
-// Sort sorts each row of sparse features, adds up repeats as scipy does, and drops zeros, in place. It returns the first
-// row whose sum is not finite, or -1.
+// Sort sorts each row of sparse features, adds up repeats as scipy does, and drops zeros, in place. It returns the
+// first row whose sum is not finite, or -1.
 func (f *Features) Sort() int {
 	type entry struct {
 		column int32
