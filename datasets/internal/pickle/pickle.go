@@ -1,6 +1,6 @@
 // Package pickle reads the pickles of Planetoid and torch.save: numpy arrays, scipy CSR matrices, tensors, lists,
-// tuples and dictionaries of numbers and strings, in protocols 0 to 5. It never runs anything: opcodes build the types below,
-// and a GLOBAL that calls.go does not list makes an [Unknown].
+// tuples and dictionaries of numbers and strings, in protocols 0 to 5. It never runs anything: opcodes build the types
+// below, and a GLOBAL that calls.go does not list makes an [Unknown].
 //
 // Lengths are checked before allocating, strings stay in the file's memory, all else counts against a budget.
 package pickle
