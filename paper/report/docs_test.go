@@ -98,8 +98,6 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 			requireSays(t, file, name, text)
 		}
 	}
-	primary, err := e.AnswersTable()
-	require.NoError(t, err)
 	gin, err := e.GINTable()
 	require.NoError(t, err)
 	grid, err := e.Grid()
@@ -108,8 +106,8 @@ func TestDocsSumUpTheCommittedResults(t *testing.T) {
 		file, name string
 		table      plots.Table
 	}{{claims, "nodemask report summary --format markdown", Summary(artifacts, e)},
-		{report, "nodemask report answers --format markdown", primary}, {report, "GIN without masking", gin},
-		{report, "grid", grid}, {report, "advice", e.Advice()}, {report, "counts", CountTable(Judge(artifacts, e))}} {
+		{report, "GIN without masking", gin}, {report, "grid", grid},
+		{report, "counts", CountTable(Judge(artifacts, e))}} {
 		text, err := of.table.Render(plots.FormatMarkdown)
 		require.NoError(t, err)
 		requireSays(t, of.file, of.name, text)
