@@ -65,11 +65,11 @@ func ExampleTree() {
 	nodes, pairs, features, labels := rings()
 	g, err := nodemask.NewGraph(nodes, pairs, features, 2, labels)
 	check(err)
-	t, err := nodemask.Tree(g, 5, 2, nodemask.Masked(3, 7))
+	t, err := nodemask.Tree(g, 5, 2, 3, 7)
 	check(err)
 	check(t.Text(os.Stdout))
 	var svg bytes.Buffer
-	check(t.SVG(&svg, nodemask.ByClass()))
+	check(t.SVG(&svg))
 	// Output:
 	// 5
 	// ├╌ 3 (masked)

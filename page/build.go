@@ -4,18 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"nodemask/internal/gobuild"
-	"nodemask/internal/wholefile"
 )
 
 // Build returns the program of pages, compiled with the installed Go tools and cached in .nodemask/wasm.
@@ -45,61 +41,12 @@ func Build(ctx context.Context, project string) (Module, error) {
 	if err != nil {
 		return Module{}, err
 	}
-	packed, err := packedOnce(folder, compiled)
-	return Module{Exec: string(script), Gzip: packed}, err
-}
-
-func read(path string) ([]byte, error) {
-	f, err := wholefile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	return io.ReadAll(f)
-}
-
-func packedOnce(folder string, compiled []byte) ([]byte, error) {
-	kept := filepath.Join(folder, fmt.Sprintf("%x.gz", sha256.Sum256(compiled)))
-	switch packed, err := read(kept); {
-	case err == nil && unpacks(packed, compiled):
-		return packed, nil
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, err
-	}
 	var packed bytes.Buffer
 	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
-		return nil, err
+		return Module{}, err
 	}
-	if _, err := z.Write(compiled); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	old, err := fs.Glob(os.DirFS(folder), "*.gz") // folder's name may look like a pattern
-	if err != nil {
-		return nil, err
-	}
-	if err := wholefile.WriteBytes(kept, 0o644, packed.Bytes()); err != nil {
-		return nil, fmt.Errorf("writing %s: %w", kept, err)
-	}
-	for _, name := range old {
-		if name == filepath.Base(kept) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(folder, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-	}
-	return packed.Bytes(), nil
-}
-
-func unpacks(packed, compiled []byte) bool {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return false
-	}
-	program, err := io.ReadAll(z)
-	return err == nil && bytes.Equal(program, compiled)
+	_, err = z.Write(compiled)
+	err = errors.Join(err, z.Close())
+	return Module{Exec: string(script), Gzip: packed.Bytes()}, err
 }

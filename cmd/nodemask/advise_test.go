@@ -18,7 +18,7 @@ func TestAdviseSaysWhatItCannotDoInALineAndExitCode2(t *testing.T) {
 	refuses(t, []string{"advise"}, map[string][]string{
 		"no model \"gni\"": {"--models", "gni"},
 		"no model is named: expected --models with some": {"--models", ""},
-		"Did you mean cora?":                             {"--data", "coar"},
+		`"coar": no such data set`:                       {"--data", "coar"},
 		"--budget 0s: expected a time above 0":           {"--budget", "0s"},
 		"--budget":                                       {"--budget", "5"},
 		"--train 0: expected 1 to 99":                    {"--train", "0"},

@@ -58,7 +58,6 @@ Cora and PubMed are part of the program, and are read from files only where --da
 	list := add("list", "List the known data sets and where they live", cobra.NoArgs, f.list)
 	describe := add("describe NAME", "Read a data set and describe it: what was understood, source and licence, degrees, "+
 		"classes, homophily, and what may go wrong", cobra.ExactArgs(1), f.describe)
-	describe.Aliases = []string{"info"}
 	for _, c := range []*cobra.Command{list, describe} {
 		c.Flags().BoolVar(&f.json, "json", false, "write JSON")
 	}
@@ -229,12 +228,12 @@ func (d described) tables() []plots.Table {
 	for _, f := range d.Files {
 		add("file", fmt.Sprintf("%s  %s  %s", f.Name, f.SHA256, f.State))
 	}
-	degrees := plots.Table{ID: "degrees", Header: []string{"degree", "", "nodes", "%"}, TextColumns: 2}
+	degrees := plots.Table{ID: "degrees", Header: []string{"degree", "nodes", "%"}, TextColumns: 1}
 	for _, c := range d.Degrees {
 		degrees.Rows = append(degrees.Rows, share(span(c.From, c.To), c.Nodes, d.Nodes))
 	}
-	classes := plots.Table{ID: "classes", Header: []string{"class", "", "nodes", "%", "homophily (%)", "by chance"},
-		TextColumns: 2}
+	classes := plots.Table{ID: "classes", Header: []string{"class", "nodes", "%", "homophily (%)", "by chance"},
+		TextColumns: 1}
 	for i, c := range d.Classes {
 		if i == 50 {
 			classes.Caption = fmt.Sprintf("And %d more.", len(d.Classes)-i)
@@ -269,9 +268,5 @@ func span(from, to int) string {
 }
 
 func share(name string, n, of int) []plots.Field {
-	percent := 0.0
-	if of > 0 {
-		percent = 100 * float64(n) / float64(of)
-	}
-	return plots.Fields(name, strings.Repeat("█", int(percent/2.5+0.5)), fmt.Sprint(n), fmt.Sprintf("%.1f", percent))
+	return plots.Fields(name, fmt.Sprint(n), fmt.Sprintf("%.1f", 100*float64(n)/float64(max(of, 1))))
 }

@@ -40,18 +40,18 @@ func TestDataExitsTwoForMisuseOneForFailure(t *testing.T) {
 	}{
 		{2, "data", "expected list, describe or fetch"},
 		{2, "data nonsense", "nonsense"},
-		{2, "data info", "expected 'nodemask data describe NAME [flags]', found 'nodemask data describe'"},
-		{2, "data info coro", "no such data set"},
-		{2, "data info cora:x=1", "takes no parameters"},
+		{2, "data describe", "expected 'nodemask data describe NAME [flags]', found 'nodemask data describe'"},
+		{2, "data describe coro", "no such data set"},
+		{2, "data describe cora:x=1", "takes no parameters"},
 		{2, "data fetch coro", "no such data set"},
 		{2, "data fetch sbm", "nothing to fetch"},
 		{2, "data list extra", "data list"},
 		{2, "data list --nonsense", "unknown flag"},
-		{2, "data info " + t.TempDir(), "no graph in this folder: expected an .npz, .graphml, .json or .pt file, a folder " +
+		{2, "data describe " + t.TempDir(), "no graph in this folder: expected an .npz, .graphml, .json or .pt file, a folder " +
 			"with nodes.csv and edges.csv, or a folder with raw/edge.csv.gz"},
-		{1, "data info reddit", "nodemask data fetch reddit"},
-		{1, "data info nowhere.npz", "nowhere.npz: no such file or folder"},
-		{1, "data info " + broken, "edges.csv: line 2"},
+		{1, "data describe reddit", "nodemask data fetch reddit"},
+		{1, "data describe nowhere.npz", "nowhere.npz: no such file or folder"},
+		{1, "data describe " + broken, "edges.csv: line 2"},
 		{1, "data fetch cora --mirror http://127.0.0.1:1/ --data-dir " + t.TempDir(), "https://"},
 	} {
 		stderr := fails(t, c.code, c.says, strings.Fields(c.args)...)
@@ -62,7 +62,7 @@ func TestDataExitsTwoForMisuseOneForFailure(t *testing.T) {
 
 func TestNamesFromFilesDoNotSteerTheTerminal(t *testing.T) {
 	dir := graphFolder(t, "evil", "id,label,x\na,\x1b[2Jgone\x07,1\nb,\u202eevil,0\n", "source,target\na,b\n")
-	out, _ := succeeds(t, "data", "info", dir)
+	out, _ := succeeds(t, "data", "describe", dir)
 	assert.Contains(t, out, "[2Jgone")
 	assert.NotContains(t, out, "\x1b")
 	assert.NotContains(t, out, "\x07")
@@ -78,7 +78,7 @@ func TestDescribeSaysWhatWasUnderstoodAndWarns(t *testing.T) {
 		"0.000 of the edges between labelled nodes", "2 train, 2 validation and 2 test nodes, hash 3d32f10c5fe05869 (train " +
 			"--split own)", `GraphML key "nick" of type string: left out`,
 		"1 self-loops and 0 repeated edges are dropped",
-		"│ 2–3    │ ██████████████████████████████ │     6 │ 75.0 │", "│ ant   │ ████████████████████ │     3 │ 50.0 │"} {
+		"│ 2–3    │     6 │ 75.0 │", "│ ant   │     3 │ 50.0 │"} {
 		assert.Contains(t, out, says)
 	}
 	assert.NotContains(t, out, "WARNING")
@@ -105,8 +105,8 @@ func TestTrainTakesTheSplitThatTheDataComeWith(t *testing.T) {
 		assert.EqualValues(t, 33, line["train_percent"])
 	}
 	out, _ = succeeds(t, append(quick, "--split", "own", "--setting", "transductive")...)
-	assert.Contains(t, out, "data ("+file+"), transductive, its own split of 2, 2 and 2 nodes: 2-layer GIN (preset "+
-		"standard), no node masking")
+	assert.Contains(t, out, "data ("+file+"), transductive, its own split of 2, 2 and 2 nodes: GIN (preset "+
+		"standard)")
 	refuses(t, []string{"train"}, map[string][]string{
 		"--split own: the data say which nodes are which: leave out --train": {"--data", file, "--split", "own", "--train",
 			"10"},

@@ -60,24 +60,20 @@ docs/EXPLAIN.md says how good this is, and what others do.`,
 	flags.BoolVar(&f.json, "json", false, "print all of it, a line of JSON a node")
 	addOutput(flags, &f.output, "", "page or picture to write, too, .html or .svg")
 	addBackend(flags, &f.backend, "go")
+	_, _ = c.MarkFlagRequired("model"), c.MarkFlagRequired("node")
+	c.MarkFlagsMutuallyExclusive("json", "output")
 	c.RunE = f.run
 	return c
 }
 
 func (f *explainFlags) misuse() error {
 	switch {
-	case f.model == "":
-		return misusef("--model is missing: expected a file")
-	case len(f.nodes) == 0:
-		return misusef("--node is missing: expected a node")
 	case len(f.nodes) > 1 && !f.json:
 		return misusef("--node: %d nodes: expected one, or --json", len(f.nodes))
 	case f.masks < 1:
 		return misusef("--masks %d: expected 1 or more", f.masks)
 	case f.limit < 1:
 		return misusef("--limit %d: expected a number of tree nodes", f.limit)
-	case f.json && f.output != "":
-		return misusef("--json and --output: expected one of them")
 	}
 	if _, err := (explain.Options{Masks: f.masks, Limit: f.limit}).Complete(); err != nil {
 		return misusef("--masks %d: %w", f.masks, err)

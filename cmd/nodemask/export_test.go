@@ -53,7 +53,7 @@ func TestExportNamesWhatIsWrongAndLeavesNothing(t *testing.T) {
 	}{
 		{2, "nodemask: expected 'nodemask export MODEL [flags]', found 'nodemask export'", nil},
 		{2, "nodemask: expected 'nodemask export MODEL [flags]', found 'nodemask export ", []string{model, model}},
-		{2, "unknown flag: --outptu. Did you mean --output?", []string{model, "--outptu", "x"}},
+		{2, "unknown flag: --outptu", []string{model, "--outptu", "x"}},
 		{2, "--output is empty: expected a file", []string{model, "-o", ""}},
 		{2, "--output " + model + ": this is the model itself: expected another file", []string{model}},
 		{2, "--output " + folder + ": this is a folder: expected a file", []string{model, "-o", folder}},

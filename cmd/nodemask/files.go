@@ -57,13 +57,8 @@ func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Gr
 }
 
 func dataError(err error) error {
-	var name *datasets.NameError
-	if errors.As(err, &name) {
-		var known []string
-		for _, info := range datasets.Catalogue() {
-			known = append(known, info.Name)
-		}
-		return misuse{didYouMean(err, name.Name, known)}
+	if errors.As(err, new(*datasets.NameError)) {
+		return misuse{err}
 	}
 	return err
 }
@@ -98,7 +93,7 @@ func inputsOf(flag, value, dataDir string) []string {
 }
 
 // checkOutputs returns an error if an output is an input.
-func checkOutputs(c *cobra.Command, _ []string) error {
+func checkOutputs(c *cobra.Command) error {
 	value := func(flag string) string {
 		if f := c.Flags().Lookup(flag); f != nil {
 			return f.Value.String()

@@ -222,7 +222,7 @@ func (f *setFlag) Set(text string) error {
 	name, value, found := strings.Cut(text, "=")
 	flag := f.rare.Lookup(name)
 	if !found || flag == nil {
-		return didYouMean(fmt.Errorf("%q: expected one of %v with its value behind =, or help", text, f.names), name, f.names)
+		return fmt.Errorf("%q: expected one of %s with its value behind =, or help", text, strings.Join(f.names, ", "))
 	}
 	if err := flag.Value.Set(value); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

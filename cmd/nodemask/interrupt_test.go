@@ -51,8 +51,8 @@ func TestAMissingFolderOfAnOutputIsFoundBeforeAllElse(t *testing.T) {
 func TestReportNamesTheFormatsThatAnOverviewHas(t *testing.T) {
 	command := []string{"report", "--results", "../../results", "--format", "png"}
 	refuses(t, command, map[string][]string{
-		"--format png: expected one of text, markdown, csv, html, json": {"summary"},
-		"--format png: expected one of text, markdown, csv, html\n":     {"answers"},
+		"--format png: expected one of [text markdown csv html json]": {"summary"},
+		"--format png: expected one of [text markdown csv html]\n":    {"answers"},
 	})
 }
 

@@ -59,7 +59,7 @@ fields. A part of the protocols (cited, departures, stated, scale, tables, graph
 		}
 		artifacts, err := report.Reported(ids...)
 		if err != nil {
-			return artifactError(err, ids, report.SummaryID, report.AnswersID)
+			return misuse{err}
 		}
 		folder = resultsBeside(c, folder)
 		if !isFolder(folder) {
@@ -121,19 +121,6 @@ func resultsBeside(c *cobra.Command, folder string) string {
 		}
 	}
 	return folder
-}
-
-func artifactError(err error, ids []string, others ...string) error {
-	known := others
-	for _, a := range report.Artifacts() {
-		known = append(known, a.ID)
-	}
-	for _, id := range ids {
-		if !slices.Contains(known, id) {
-			return misuse{didYouMean(err, id, known)}
-		}
-	}
-	return misuse{err}
 }
 
 func tablesOf(overview string, artifacts []report.Artifact, e *report.Evidence, format plots.Format) (string,

@@ -73,7 +73,7 @@ paper/PROTOCOL-3.md: graphs; of paper/PROTOCOL.md: depth, tuned. 'nodemask repor
 func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	artifacts, err := report.Find(ids...)
 	if err != nil {
-		return artifactError(err, ids)
+		return misuse{err}
 	}
 	if _, _, err := f.share(); err != nil {
 		return err

@@ -37,7 +37,7 @@ func TestWhatPartsCannotBeAskedIsMisuse(t *testing.T) {
 		"--trials: a part has the protocol's": {"reproduce", "cited", "--trials", "3"},
 		"depth is a part of a protocol":       {"reproduce", "table-mad", "depth"},
 		"--model gat: expected all or one of": {"reproduce", "depth", "--model", "gat"},
-		"Did you mean table-tuned?":           {"report", "tuned"},
+		`no artifact "tuned": known are `:     {"report", "tuned"},
 		"no records there":                    {"reproduce", "again", "--results", folder},
 		"--count 0: expected at least 1":      {"reproduce", "again", "--count", "0"},
 	})

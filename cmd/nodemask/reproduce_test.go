@@ -216,6 +216,6 @@ func TestARecordOfABackendThatIsAFileIsRefused(t *testing.T) {
 		Parameters: c.Parameters, Seed: 1, SplitSeed: 1, SplitHash: "5eed", Backend: "xla:/x/pjrt_c_api_cpu_plugin.so"})
 	diagnostics := fails(t, 2, "record.jsonl: line 1: a record with backend ",
 		"reproduce", "again", put(t, t.TempDir(), "record.jsonl", line))
-	require.Contains(t, diagnostics, `expected one of "xla:cuda", "xla:cpu", "go"`)
+	require.Contains(t, diagnostics, `expected one of ["xla:cuda" "xla:cpu" "go"]`)
 	require.Equal(t, 1, strings.Count(diagnostics, "\n"), diagnostics)
 }

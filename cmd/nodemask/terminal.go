@@ -63,20 +63,17 @@ func (p *progressLine) show(text string) {
 		return
 	}
 	runes := []rune(svg.Plain(text))
-	if width := columns(p.w, 80); len(runes) >= width {
+	width := 80
+	if f, ok := p.w.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w >= 20 {
+			width = w
+		}
+	}
+	if len(runes) >= width {
 		runes = runes[:width-1]
 	}
 	p.text, p.shown = string(runes), time.Now()
 	fmt.Fprintf(p.w, "\r\x1b[2K%s", p.text)
-}
-
-func columns(w io.Writer, otherwise int) int {
-	if f, ok := w.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 20 {
-			return width
-		}
-	}
-	return otherwise
 }
 
 func (p *progressLine) clear() {
@@ -160,17 +157,6 @@ func trialTable(results []*train.Result) plots.Table {
 	return t
 }
 
-func sizes(s *datasets.Split) string {
-	say := func(nodes []int32, one, many string) string {
-		if len(nodes) == 1 {
-			return "1 " + one
-		}
-		return fmt.Sprint(len(nodes)) + " " + many
-	}
-	return say(s.Train, "node trains", "nodes train") + ", " + say(s.Validation, "validates", "validate") + " and " +
-		say(s.Test, "tests", "test")
-}
-
 // fewestTested: with ten test nodes, each counts 10 points of accuracy.
 const fewestTested = 10
 
@@ -180,11 +166,7 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 		fewer, more = "expected --split stratified", "expected --split stratified"
 	}
 	if n := len(s.Test); n < fewestTested {
-		say := fmt.Sprintf("%d nodes test", n)
-		if n == 1 {
-			say = "1 node tests"
-		}
-		notes = append(notes, fmt.Sprintf("%s: scores on fewer than %d say little: %s", say, fewestTested, fewer))
+		notes = append(notes, fmt.Sprintf("nodes that test: %d: scores on fewer than %d say little: %s", n, fewestTested, fewer))
 	}
 	trained := make([]bool, x.Graph.NumClasses())
 	for _, v := range s.Train {
@@ -197,12 +179,9 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 			without = append(without, strconv.Quote(x.Graph.Classes[c]))
 		}
 	}
-	switch n := len(without); {
-	case n == 1:
-		notes = append(notes, fmt.Sprintf("no node of class %s trains: it cannot be learnt: %s", without[0], more))
-	case n > 1:
-		notes = append(notes, fmt.Sprintf("no node of %d classes trains, among them %s: they cannot be learnt: %s", n,
-			strings.Join(without[:2], " and "), more))
+	if len(without) > 0 {
+		notes = append(notes, fmt.Sprintf("classes of which no node trains, so that they cannot be learnt: %d, such as %s: %s",
+			len(without), without[0], more))
 	}
 	return notes
 }
@@ -210,82 +189,45 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 // fewestValidated: with fewer, one node moves the score by over 5 points.
 const fewestValidated = 20
 
-func tells(r *train.Result) bool {
-	nodes := 0
-	for _, row := range r.Validation.Confusion {
-		for _, n := range row {
-			nodes += n
-		}
-	}
-	return nodes >= fewestValidated
-}
-
-func collapsed(x train.Experiment, results []*train.Result) string {
-	var seeds, try []string
-	best, constant := 0.0, 0.0
-	for _, r := range results {
-		if _, late := laterF1(x, r); tells(r) && r.Validation.Collapsed() && !late {
-			seeds = append(seeds, fmt.Sprint(r.Seed))
-			constant, _ = r.Validation.Constant()
-			best = max(best, r.Validation.MacroF1)
-		}
-	}
-	if len(seeds) == 0 {
-		return ""
-	}
-	p := x.Parameters
-	if hyper.TraitsOf(p.Model).MLP && p.Norm == "" {
-		try = append(try, "--set norm=both")
-	}
-	if p.NormalizeFeatures {
-		try = append(try, "--set raw-features=true")
-	} else {
-		try = append(try, "features that are divided by their sums (--set raw-features=false)")
-	}
-	try = append(try, fmt.Sprintf("a --learning-rate below %v", p.LearningRate))
-	return fmt.Sprintf("%s collapsed: macro F1 on validation is at most %.1f %%, and one class for every node has %.1f %%: "+
-		"try %s", seedsInWords(seeds), 100*best, 100*constant, strings.Join(try, ", or "))
-}
-
 // lateGain exceeds the noise on Cora's 27 validation nodes (largest train set).
 const lateGain = 0.1
 
-// laterF1 returns the best validation macro F1 after the kept epoch, and whether it is far better; never when stopping
-// on F1.
-func laterF1(x train.Experiment, r *train.Result) (best float64, late bool) {
-	for _, epoch := range r.History[min(r.BestEpoch, len(r.History)):] {
-		best = max(best, epoch.ValidationF1)
-	}
-	return best, x.Parameters.StopOn != hyper.StopOnF1 && best >= r.Validation.MacroF1+lateGain
-}
-
-// stoppedEarly names trials that got far better after the kept epoch, as when the loss is lowest before the model
-// predicts well.
-func stoppedEarly(x train.Experiment, results []*train.Result) string {
-	var seeds, epochs []string
-	kept, later := 0.0, 0.0
+// poorTrials notes trials that learnt nothing, and trials that got far better after the kept epoch, as when the loss is
+// lowest before the model predicts well.
+func poorTrials(x train.Experiment, results []*train.Result) (notes []string) {
+	var collapsed, early []string
 	for _, r := range results {
-		if best, late := laterF1(x, r); tells(r) && late {
-			seeds, epochs = append(seeds, fmt.Sprint(r.Seed)), append(epochs, fmt.Sprint(r.BestEpoch))
-			kept, later = max(kept, r.Validation.MacroF1), max(later, best)
+		nodes, later := 0, 0.0
+		for _, row := range r.Validation.Confusion {
+			for _, n := range row {
+				nodes += n
+			}
+		}
+		for _, epoch := range r.History[min(r.BestEpoch, len(r.History)):] {
+			later = max(later, epoch.ValidationF1)
+		}
+		switch {
+		case nodes < fewestValidated:
+		case x.Parameters.StopOn != hyper.StopOnF1 && later >= r.Validation.MacroF1+lateGain:
+			early = append(early, fmt.Sprint(r.Seed))
+		case r.Validation.Collapsed():
+			collapsed = append(collapsed, fmt.Sprint(r.Seed))
 		}
 	}
-	if len(seeds) == 0 {
-		return ""
+	p := x.Parameters
+	if len(collapsed) > 0 {
+		try := fmt.Sprintf("--set raw-features=%v, or a --learning-rate below %v", p.NormalizeFeatures, p.LearningRate)
+		if hyper.TraitsOf(p.Model).MLP && p.Norm == "" {
+			try = "--set norm=both, or " + try
+		}
+		notes = append(notes, fmt.Sprintf("seeds %s collapsed: their macro F1 on validation is hardly that of one class for every "+
+			"node: try %s", strings.Join(collapsed, ", "), try))
 	}
-	which := "epoch"
-	if len(epochs) > 1 {
-		which = "epochs"
+	if len(early) > 0 {
+		notes = append(notes, fmt.Sprintf("seeds %s stopped early: after the epoch that was kept, macro F1 on validation came to "+
+			"%.0f points more: try --stop-on f1", strings.Join(early, ", "), 100*lateGain))
 	}
-	return fmt.Sprintf("%s kept %s %s, with a macro F1 on validation of at most %.1f %%, which later came to %.1f %%: "+
-		"try --stop-on f1", seedsInWords(seeds), which, strings.Join(epochs, ", "), 100*kept, 100*later)
-}
-
-func seedsInWords(seeds []string) string {
-	if len(seeds) == 1 {
-		return "seed " + seeds[0]
-	}
-	return "seeds " + strings.Join(seeds, ", ")
+	return notes
 }
 
 func scores(results []*train.Result, score func(*train.Result) float64) stats.Summary {

@@ -16,15 +16,6 @@ import (
 	"nodemask/paper/record"
 )
 
-var trainGroups = []flagGroup{
-	{"What is trained on", []string{"data", "data-dir", "setting", "train", "split", "arrivals", "split-seed"}},
-	{"The experiment", []string{"preset", "model", "trials", "seed"}},
-	{"Node masking, and what else regularises", []string{"keep-rate", "regulariser", "dropout"}},
-	{"The model and its training", []string{"layers", "hidden", "learning-rate", "max-epochs", "stop-on", "set"}},
-	{"What comes out", []string{"json", "cache-inference", "save-model", "save-cache"}},
-	{"Where it runs", []string{"backend", "jobs", "batches"}},
-}
-
 type trainFlags struct {
 	data, dataDir, model, setting, preset string
 	saveModel, backend                    string
@@ -81,7 +72,6 @@ backend.`,
 		}
 		return f.run(c)
 	}
-	groupFlags(c, trainGroups)
 	return c
 }
 
@@ -100,6 +90,7 @@ func presetHelp() string {
 
 const paperPreset = "paper"
 
+// arm is a cell, and the preset's cell, without masking.
 type arm struct {
 	record.Cell
 	usual record.Cell
@@ -115,6 +106,7 @@ func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 		return nil, err
 	}
 	var cells []record.Cell
+	var usual record.Cell
 	changed := c.Flags().Changed
 	if f.preset == paperPreset {
 		plain, masked, err := judge.Arms(f.data, f.model, setting, f.trainPercent)
@@ -127,6 +119,7 @@ func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 			keep.apply(&of)
 			cells = map[bool][]record.Cell{false: {plain}, true: {masked}}[of.Parameters.KeepRate.Active()]
 		}
+		usual = plain
 		for i := range cells {
 			cells[i].Resplit = !changed("split-seed") && f.axis("split").text != "own"
 		}
@@ -146,11 +139,12 @@ func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 			return nil, fmt.Errorf("--preset %s: it has no attention heads, which %s needs: leave it out, for --preset %s, "+
 				"or give --set heads=8", f.preset, f.model, hyper.TraitsOf(f.model).Preset)
 		}
-		cells = []record.Cell{{Data: f.data, Setting: setting, TrainPercent: f.trainPercent, Parameters: p}}
+		usual = record.Cell{Data: f.data, Setting: setting, TrainPercent: f.trainPercent, Parameters: p}
+		cells = []record.Cell{usual}
 	}
 	var arms []arm
 	for _, cell := range cells {
-		x := arm{cell, cell}
+		x := arm{cell, usual}
 		x.Cached = f.cacheInference
 		for _, a := range f.axes { // masking removes attention dropout: set an explicit one after it
 			if a.apply != nil {
@@ -226,11 +220,8 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 
 func (f *trainFlags) run(c *cobra.Command) error {
 	arms, err := f.arms(c)
-	switch {
-	case err != nil && !slices.Contains(hyper.Models(), f.model):
-		return misuse{didYouMean(err, f.model, hyper.Models())}
-	case err != nil:
-		return misuse{didYouMean(err, f.preset, hyper.Presets())}
+	if err != nil {
+		return misuse{err}
 	}
 	if err := f.check(c, arms); err != nil {
 		return err
@@ -293,9 +284,7 @@ func (f *trainFlags) differs(c *cobra.Command, cell record.Cell) string {
 		return ""
 	case err == nil && slices.Contains(judge.Data(), f.data) && !c.Flags().Changed("preset"):
 		return "the paper's experiment is --preset paper, which adds " +
-			strings.Join(flagsOf(masked.Differences(cell), nil), " ")
-	case !p.KeepRate.Active() && f.given("mask-over"):
-		return "nothing is masked at --keep-rate 1, whatever --set mask-over says"
+			strings.Join(flagsOf(masked.Differences(cell)), " ")
 	case !p.KeepRate.Active() && !c.Flags().Changed("keep-rate") && p.Regulariser == "":
 		return "nothing is masked: --keep-rate is 1 unless given; the paper's tables have 0.5"
 	}

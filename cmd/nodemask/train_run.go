@@ -50,7 +50,7 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 	if !f.json && len(results) > 0 {
 		fmt.Fprintln(out, svg.Plain(title(x, f.preset)+f.changed(c, a.Cell, a.usual)))
 		if split := splitOf(results); split != nil && !x.OwnSplit {
-			fmt.Fprintln(out, sizes(split))
+			fmt.Fprintf(out, "%d nodes train, %d validate and %d test\n", len(split.Train), len(split.Validation), len(split.Test))
 		}
 		if err := printTable(out, trialTable(results), false); err != nil {
 			return nil, err
@@ -65,8 +65,8 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 			fmt.Fprintln(c.ErrOrStderr(), svg.Plain(note))
 		}
 	}
-	for _, note := range []string{collapsed(x, results), stoppedEarly(x, results)} {
-		if err == nil && note != "" {
+	if err == nil {
+		for _, note := range poorTrials(x, results) {
 			fmt.Fprintln(c.ErrOrStderr(), note)
 		}
 	}
@@ -189,20 +189,17 @@ func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds [
 	return results, err
 }
 
-var titled = []string{"arrivals", "split", "keep-rate", "regulariser", "layers"}
-
-func flagsOf(choices []record.Choice, without []string) (flags []string) {
+func flagsOf(choices []record.Choice) (flags []string) {
 	for _, choice := range choices {
-		if !slices.Contains(without, choice.Axis.Flag) {
-			flags = append(flags, strings.Join(choice.Arguments(), " "))
-		}
+		flags = append(flags, strings.Join(choice.Arguments(), " "))
 	}
 	return flags
 }
 
 // changed returns the flags that differ from the preset's cell, to keep titles unique.
 func (f *trainFlags) changed(c *cobra.Command, cell, usual record.Cell) string {
-	flags := flagsOf(cell.Differences(usual), titled)
+	usual.Resplit = cell.Resplit && f.preset == paperPreset
+	flags := flagsOf(cell.Differences(usual))
 	if f.splitSeed != 1 {
 		flags = append(flags, fmt.Sprintf("--split-seed %d", f.splitSeed))
 	}
@@ -216,26 +213,6 @@ func (f *trainFlags) changed(c *cobra.Command, cell, usual record.Cell) string {
 }
 
 func title(x train.Experiment, preset string) string {
-	masking := "no node masking"
-	if p := x.Parameters.KeepRate; p.Active() {
-		masking = fmt.Sprintf("node masking, keep rate %v", p.Probability())
-	}
-	if p := x.Parameters; p.Regulariser != "" {
-		and := ","
-		if p.KeepRate.Active() {
-			and = " and"
-		}
-		masking = fmt.Sprintf("%s %v%s %s", p.Regulariser, p.RegulariserRate, and, masking)
-	}
-	joined := ""
-	if x.Setting == datasets.Inductive {
-		switch x.Arrivals {
-		case datasets.TrainEdges:
-			joined = ", arrivals joined to train nodes only"
-		case datasets.NoValidation:
-			joined = ", arrivals without the validation nodes"
-		}
-	}
 	from := ""
 	if x.Graph.Source != "embedded" { // another source may order, and so split, nodes differently
 		from = fmt.Sprintf(" (%s)", x.Graph.Source)
@@ -248,8 +225,8 @@ func title(x train.Experiment, preset string) string {
 				len(s.Validation), len(s.Test))
 		}
 	}
-	return fmt.Sprintf("%s%s, %s, %s%s: %d-layer %s (preset %s), %s", x.Graph.Name, from, x.Setting, split, joined,
-		x.Parameters.Layers, hyper.Title(x.Parameters.Model), preset, masking)
+	return fmt.Sprintf("%s%s, %s, %s: %s (preset %s)", x.Graph.Name, from, x.Setting, split, hyper.Title(x.Parameters.Model),
+		preset)
 }
 
 // batchedRecord is not stored: stored cells train on whole graphs.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -27,11 +25,11 @@ import (
 )
 
 type treeFlags struct {
-	data, dataDir, root, mask, format, output string
-	hops, train, limit                        int
-	keepRate                                  float64
-	seed                                      uint64
-	cached, check, count                      bool
+	data, dataDir, root, mask, output string
+	hops, train, limit                int
+	keepRate                          float64
+	seed                              uint64
+	cached, check, count              bool
 }
 
 func newTreeCommand() *cobra.Command {
@@ -44,8 +42,7 @@ the graph from there.
 
 Nodes are called by their ids or else by their numbers from 0. A text that is the id of one node and the number of
 another is taken as the id, and a note says so. A graph may be a file of edges alone: .txt or .edgelist, two ids a line,
-separated by a comma, a tab or spaces. Large trees are drawn in part. Text is cut at the terminal's width, or at 100
-columns in a pipe; a file of --output has whole lines.`,
+separated by a comma, a tab or spaces. Large trees are drawn in part.`,
 		Example: `  nodemask tree --data cora --root 5 --hops 2
   nodemask tree --data cora --root 5 --mask 3,17 -o tree.svg
   nodemask tree --data cora --root 5 -o tree.html
@@ -62,19 +59,16 @@ columns in a pipe; a file of --output has whole lines.`,
 	flags.BoolVar(&f.cached, "cached", false, "the tree as predicting from a cache sees it: the root arrives after "+
 		"training")
 	flags.IntVar(&f.train, "train", 50, "percentage of train nodes, for --cached")
-	flags.StringVar(&f.format, "format", "text", "text, svg or html (interactive); without it, the ending of "+
-		"--output says which: .txt, .svg or .html")
-	addOutput(flags, &f.output, "", "file to write (default: the terminal)")
+	addOutput(flags, &f.output, "", "file to write: a picture (.svg), an interactive page (.html) or text (.txt; default: the "+
+		"terminal)")
 	flags.BoolVar(&f.check, "check", false, "verify the definition, both lemmas and theorem 1 instead of drawing")
 	flags.BoolVar(&f.count, "count", false, "print the nodes at each depth, without building the tree")
 	c.MarkFlagsMutuallyExclusive("mask", "keep-rate")
 	c.MarkFlagsMutuallyExclusive("cached", "count")
-	c.MarkFlagsMutuallyExclusive("check", "count", "format") // the first two write text only
+	c.MarkFlagsMutuallyExclusive("check", "count")
 	flags.IntVar(&f.limit, "limit", 0, fmt.Sprintf("largest tree to build (default %d)", aggtree.DefaultLimit))
+	_ = c.MarkFlagRequired("root")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := f.takeEnding(flags.Changed); err != nil {
-			return err
-		}
 		if err := f.misuse(flags.Changed); err != nil {
 			return err
 		}
@@ -87,49 +81,26 @@ columns in a pipe; a file of --output has whole lines.`,
 			return err
 		}
 		write := func(w io.Writer) error { return f.write(c.Context(), w, graph) }
-		if out := c.OutOrStdout(); f.output == "" && f.format == formatText && !f.check && !f.count {
-			var text bytes.Buffer
-			if err := write(&text); err != nil {
-				return err
-			}
-			_, err := out.Write(narrow(text.Bytes(), columns(out, 100)))
-			return err
-		} else if f.output == "" {
-			return write(out)
+		if f.output == "" {
+			return write(c.OutOrStdout())
 		}
 		return writeFile(f.output, write)
 	}
 	return c
 }
 
-func (f *treeFlags) takeEnding(changed func(string) bool) error {
-	format := map[string]string{".txt": formatText, ".svg": formatSVG, ".html": formatHTML}
-	ending := strings.ToLower(filepath.Ext(f.output))
-	chosen, known := format[ending]
-	switch {
-	case known && changed("format"):
-		for of, other := range format {
-			if other == f.format && other != chosen {
-				return misusef("--output %s: expected a name that ends in %s, or --format %s", f.output, of, chosen)
-			}
-		}
-	case known && chosen != formatText && (f.check || f.count):
-		return misusef("--output %s: --check and --count write text only: expected a name that ends in .txt", f.output)
-	case known:
-		f.format = chosen
-	case ending != "" && !changed("format") && !f.check && !f.count:
-		return checkEnding(f.output, ".txt", ".svg", ".html")
-	}
-	return nil
-}
+func (f treeFlags) ending() string { return strings.ToLower(filepath.Ext(f.output)) }
 
 func (f treeFlags) misuse(changed func(string) bool) error {
 	if _, err := hyper.NewKeepRate(f.keepRate); err != nil {
 		return misusef("--keep-rate: %w", err)
 	}
+	if f.ending() != "" {
+		if err := checkEnding(f.output, ".txt", ".svg", ".html"); err != nil {
+			return err
+		}
+	}
 	switch {
-	case !changed("root"):
-		return misusef("--root is missing: expected a node")
 	case f.hops < 0 || f.hops > aggtree.MaxHops:
 		return misusef("--hops %d: expected 0 to %d", f.hops, aggtree.MaxHops)
 	case changed("seed") && !changed("keep-rate") && !f.check:
@@ -142,18 +113,15 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		return misusef("--limit %d: expected a number of tree nodes, or 0 for %d", f.limit, aggtree.DefaultLimit)
 	case changed("output") && f.output == "":
 		return misusef("--output is empty: expected a file")
-	case f.cached && f.format == formatHTML:
-		return misusef("--cached and --format html: an interactive drawing shows trees of the graph itself: use --format svg")
-	case f.hops > explorer.MaxHops && f.format == formatHTML:
-		return misusef("--hops %d: expected at most %d with --format html", f.hops, explorer.MaxHops)
-	case !slices.Contains([]string{formatText, formatSVG, formatHTML}, f.format):
-		return misusef("--format %s: expected text, svg or html", f.format)
+	case (f.check || f.count) && f.ending() != "" && f.ending() != ".txt":
+		return misusef("--output %s: --check and --count write text only: expected a name that ends in .txt", f.output)
+	case f.cached && f.ending() == ".html":
+		return misusef("--cached and --output %s: an interactive drawing shows trees of the graph itself: expected .svg", f.output)
+	case f.hops > explorer.MaxHops && f.ending() == ".html":
+		return misusef("--hops %d: expected at most %d in a page", f.hops, explorer.MaxHops)
 	}
 	return nil
 }
-
-// formatHTML shows a graph, the others a tree.
-const formatText, formatSVG, formatHTML = "text", "svg", "html"
 
 type treeGraph struct {
 	*datasets.Graph
@@ -209,7 +177,7 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	if g.NumClasses() > 0 {
 		o = o.ByClass(g.Labels, g.Classes)
 	}
-	if f.format == formatHTML {
+	if f.ending() == ".html" {
 		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: g.mask, KeepRate: f.keepRate,
 			Seed: f.seed}
 		if f.keepRate == 1 {
@@ -229,10 +197,10 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	if f.check {
 		return f.writeCheck(ctx, w, g, tree)
 	}
-	if f.format == formatText {
-		return draw.WriteText(w, tree, o)
+	if f.ending() == ".svg" {
+		return draw.WriteSVG(w, tree, o)
 	}
-	return draw.WriteSVG(w, tree, o)
+	return draw.WriteText(w, tree, o)
 }
 
 func (f treeFlags) build(ctx context.Context, g *treeGraph) (*aggtree.Tree, error) {
@@ -313,17 +281,4 @@ func (f treeFlags) checkTheorem(ctx context.Context, w io.Writer, g *treeGraph) 
 	return say(w, "theorem 1 holds: untrained networks of %d layers (%s) give node %s the same on its tree as on the "+
 		"graph, within %g", f.hops, strings.Join(hyper.Models(), ", "), f.root,
 		max(1e-7, math.Pow(10, math.Ceil(math.Log10(worst)))))
-}
-
-func narrow(text []byte, width int) []byte {
-	var out []byte
-	for line := range bytes.Lines(text) {
-		body := bytes.TrimSuffix(line, []byte("\n"))
-		if utf8.RuneCount(body) > width {
-			runes := []rune(string(body))
-			line = []byte(string(runes[:width-1]) + "…\n")
-		}
-		out = append(out, line...)
-	}
-	return out
 }

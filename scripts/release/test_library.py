@@ -61,7 +61,7 @@ class Library(unittest.TestCase):
         for data, settings, words in (
             (village(), {"model": "gon"}, 'no model "gon"'), (3, {}, "data is a int"),
             (village()[:1] * 3, {}, "expected x"), ("nowhere", {}, "no such data set"),
-            (village(), {"kep_rate": 1}, "Did you mean --keep-rate?"),
+            (village(), {"kep_rate": 1}, "unknown flag: --kep-rate"),
         ):
             with self.assertRaisesRegex((TypeError, ValueError), words.replace("?", r"\?")):
                 library.train(data, **settings)

@@ -42,29 +42,22 @@ func main() {
 }
 
 func goimports(lab string, args []string) error {
-	add := func(misspelt bool) error {
-		if len(args) == 0 {
-			return nil
+	if len(args) > 0 {
+		if err := addTo(args[len(args)-1], filepath.Dir(filepath.Dir(lab))); err != nil {
+			return err
 		}
-		return addTo(args[len(args)-1], filepath.Dir(filepath.Dir(lab)), misspelt)
-	}
-	if err := add(false); err != nil {
-		return err
 	}
 	c := exec.Command(filepath.Join(lab, "tools", "goimports"), args...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := c.Run(); err != nil {
-		return err
-	}
-	return add(true) // other modules do not have them
+	return c.Run()
 }
 
-func addTo(path, project string, misspelt bool) error {
+func addTo(path, project string) error {
 	source, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}
-	added, err := withImports(source, project, misspelt)
+	added, err := withImports(source, project)
 	if err != nil || added == nil {
 		return err
 	}
