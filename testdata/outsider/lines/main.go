@@ -30,7 +30,7 @@ func main() {
 	fresh := must(again.PredictNew(ctx, twin))[0]
 	fmt.Println("a twin of node 0:", fresh.Class == whole[0].Class, fresh.Neighbours == g.Edges.Degree(0))
 	t := must(nodemask.Tree(g, 0, 2, g.Edges.Neighbours(0)[0]))
-	if err := t.SVG(must(os.Create(os.Args[1]+".svg"))); err != nil {
+	if err := t.SVG(must(os.Create(os.Args[1] + ".svg"))); err != nil {
 		panic(err)
 	}
 }
