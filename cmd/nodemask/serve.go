@@ -55,7 +55,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			cancel()
 		}
 	}
-	send(worker.Event{Backend: b.Summary()})
+	send(worker.Event{Backend: b.String()})
 	return goesOn(measure.Missing(ctx, b, record.Open(t.Store), t.Cells,
 		measure.Options{Seeds: hyper.Seeds(max(t.FirstSeed, 1), cmp.Or(t.Trials, 10)),
 			Open: func(ctx context.Context, data string) (*datasets.Graph, error) {

@@ -11,15 +11,15 @@ import (
 func Get() (Left, bool) {
 	system := os.DirFS("/")
 	all := append(machine(system), groups(system)...)
-	if most, limited := Addresses(); limited {
+	if most, limited := addresses(); limited {
 		pages, _ := numberOf(system, "proc/self/statm", "")
 		all = append(all, Left{most - pages*int64(os.Getpagesize()), "the address space (ulimit -v)"})
 	}
 	return least(all)
 }
 
-// Addresses returns the limit on this process's address space in bytes, if limited ("ulimit -v").
-func Addresses() (bytes int64, limited bool) {
+// addresses returns the limit on this process's address space in bytes, if limited ("ulimit -v").
+func addresses() (bytes int64, limited bool) {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &l); err != nil || l.Cur >= unlimited {
 		return 0, false

@@ -41,7 +41,7 @@ func Train(trials int, x train.Experiment) []*train.Result {
 	p.Order = []string{name}
 	done := 0
 	b := Backend()
-	p.RunsOn(b.Summary())
+	p.RunsOn(b.String())
 	all, err := x.Run(ctx, b, hyper.Seeds(1, trials), train.RunOptions{
 		Progress: func(e train.Progress) { p.Epoch(name, e.Seed, e.Last.TrainLoss, e.Last.ValidationLoss) },
 		Done: func(int, *train.Result) {

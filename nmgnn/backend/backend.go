@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/cpu"
 
 	"nodemask/internal/checkout"
-	"nodemask/internal/memory"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
 	"nodemask/nmgnn/internal/kernels/fused"
@@ -34,8 +33,6 @@ type Backend struct {
 	Skipped []*Error
 	// KernelsLost explains why a CPU backend cannot run package fused's kernels, and so is slow; else nil.
 	KernelsLost error
-	// ProgramsLost explains why compiled programs are not kept on disk as requested; else nil.
-	ProgramsLost error
 	// Digits is "avx2" for XLA on a CPU if results are equal on every x86-64 with AVX2, else "".
 	Digits string
 
@@ -62,25 +59,10 @@ func (b *Backend) KeepMemory() {
 	}
 }
 
-// String returns one line: the backend, its plugin and kernels, and why it is slower than possible.
+// String returns one line, without this machine's paths: the backend, its kernels, and why it is slower than possible.
 func (b *Backend) String() string {
-	id := b.ID
-	if b.Plugin != "" {
-		id += fmt.Sprintf(" (%s)", b.Plugin)
-	}
-	text := b.line(id, b.slower((*Error).Error))
-	if b.ProgramsLost != nil {
-		text += "; programs are compiled anew in each process: " + b.ProgramsLost.Error()
-	}
-	return text
-}
-
-// Summary returns [Backend.String] without this machine's paths.
-func (b *Backend) Summary() string { return b.line(b.ID, b.Slower()) }
-
-func (b *Backend) line(id, slower string) string {
-	text := fmt.Sprintf("%s, %s kernels", id, b.Kernel())
-	if slower != "" {
+	text := fmt.Sprintf("%s, %s kernels", b.ID, b.Kernel())
+	if slower := b.Slower(); slower != "" {
 		text += "; slower than it could be: " + slower
 	}
 	return text
@@ -96,28 +78,21 @@ func (b *Backend) Kernel() string {
 
 // Slower returns why the backend is slower than possible, without this machine's paths, or "".
 func (b *Backend) Slower() string {
-	reason := b.slower(func(e *Error) string { return fmt.Sprintf("backend %s: %s", e.ID, e.Reason) })
-	return folders.ReplaceAllString(reason, "$1")
-}
-
-// folders matches the folders of absolute paths, not of module paths.
-var folders = regexp.MustCompile(`(^|[\s("'])/[^\s:,"']*/`)
-
-func (b *Backend) slower(say func(*Error) string) string {
 	var reasons []string
-	if b.ID == pure && len(b.Skipped) > 0 {
-		reasons = append(reasons, say(b.Skipped[len(b.Skipped)-1]))
-	}
-	for _, why := range b.Skipped {
-		if b.ID == onCPU && why.Err != nil { // an installed GPU plugin does not start
-			reasons = append(reasons, say(why))
+	for i, why := range b.Skipped {
+		// The next faster backend, or an installed GPU plugin that does not start.
+		if b.ID == pure && i == len(b.Skipped)-1 || b.ID == onCPU && why.Err != nil {
+			reasons = append(reasons, fmt.Sprintf("backend %s: %s", why.ID, why.Reason))
 		}
 	}
 	if b.KernelsLost != nil {
 		reasons = append(reasons, b.KernelsLost.Error())
 	}
-	return strings.Join(reasons, "; ")
+	return folders.ReplaceAllString(strings.Join(reasons, "; "), "$1")
 }
+
+// folders matches the folders of absolute paths, not of module paths.
+var folders = regexp.MustCompile(`(^|[\s("'])/[^\s:,"']*/`)
 
 // OnGPU reports whether this is a GPU backend.
 func (b *Backend) OnGPU() bool { return b.ID == onGPU }
@@ -184,11 +159,7 @@ func IDs() []string { return []string{onGPU, onCPU, pure} }
 // or, if empty, the fastest that starts. Errors are [*Error].
 //
 // It looks for plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH; then, with a known SHA-256 only, in
-// .nodemask/ of the program's clone and where GoMLX installs them. It ignores the working directory and downloads
-// nothing.
-//
-// XLA's CPU programs are kept, up to 200 MB, in .nodemask/programs of the clone or the user's cache; $NODEMASK_PROGRAMS
-// sets another folder or "off".
+// .nodemask/ of the program's clone. It ignores the working directory and downloads nothing.
 //
 // The first XLA on a CPU sets PJRT_NPROC and XLA_FLAGS process-wide, unless you have. Other users of GoMLX's pure-Go
 // backend keep its operations ([fused.Hasten]).
@@ -249,7 +220,7 @@ func openNamed(id string, onOneCore bool) (*Backend, *Error) {
 			return nil, &Error{ID: id, Reason: gomlx.Error(err).Error(), Err: err}
 		}
 		return &Backend{Backend: b, ID: pure, KernelsLost: fused.Intercepted(), asked: id, end: fused.Hasten(b)}, nil
-	case "xla", "pjrt", "hlo", "shlo", "stablehlo":
+	case "xla":
 		if config == "" {
 			if b, why := openXLA("cuda", onOneCore); why == nil {
 				return b, nil
@@ -276,10 +247,6 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 		return nil, &Error{ID: asked, Looked: []string{filepath.Dir(path)}, Err: err,
 			Reason: "the PJRT plugin cannot be loaded: " + err.Error()}
 	}
-	limit, limited := memory.Addresses()
-	if err := checkAddresses(limit, limited, runtime.NumCPU()); err != nil {
-		return nil, &Error{ID: asked, Reason: err.Error(), Err: err}
-	}
 	b, platform, held, err := newXLA(plugin, path, options, pin != "", onOneCore)
 	if err != nil {
 		reason := "the PJRT plugin does not start: " + strings.ReplaceAll(pluginProblem(err), path, filepath.Base(path))
@@ -295,9 +262,6 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 		if held == avx2Digits && opened.KernelsLost == nil {
 			opened.Digits = held
 			fused.HoldSums()
-		}
-		if pin != "" {
-			opened.ProgramsLost = keepPrograms(path, pin)
 		}
 	case "cuda":
 		opened.ID = onGPU
@@ -375,30 +339,7 @@ func pluginPlaces(name string) []pluginPlace {
 			places = append(places, pluginPlace{folder: folder})
 		}
 	}
-	return append(append(places, installedPlaces(name, checkout.Folders())...), gomlxPlaces(name)...)
-}
-
-// gomlxPlaces returns go-xla's folders, per user and system-wide.
-func gomlxPlaces(name string) (places []pluginPlace) {
-	set, ok := setUp[name]
-	if !ok {
-		return nil
-	}
-	folders := []string{"/usr/local/lib/go-xla"}
-	if home, err := os.UserHomeDir(); err == nil {
-		own := filepath.Join(home, ".local", "lib", "go-xla")
-		if runtime.GOOS == "darwin" {
-			own = filepath.Join(home, "Library", "Application Support", "go-xla")
-		}
-		folders = append([]string{own}, folders...)
-	}
-	for _, folder := range folders {
-		if name == "cuda" {
-			folder = filepath.Join(folder, "nvidia")
-		}
-		places = append(places, pluginPlace{folder, set.sum})
-	}
-	return places
+	return append(places, installedPlaces(name, checkout.Folders())...)
 }
 
 // A program installed from a wheel has the plugin next to its folder in Python's packages.

@@ -203,27 +203,18 @@ func ExampleOpen() {
 func TestWhyABackendIsSlowIsOneLineWithoutFolders(t *testing.T) {
 	gpu := &Error{ID: "xla:cuda", Reason: "no PJRT plugin a.so", Looked: []string{"/home/me"}}
 	cpu := &Error{ID: "xla:cpu", Reason: "no PJRT plugin b.so", Looked: []string{"/home/me", "/opt"}}
-	for _, c := range []struct {
-		b              Backend
-		slower, inFull string
-	}{
-		{Backend{ID: "go"}, "", "go, fused kernels"},
-		{Backend{ID: "xla:cuda", Plugin: "p.so"}, "", "xla:cuda (p.so), scatter kernels"},
-		{Backend{ID: "xla:cpu", Plugin: "p.so", Skipped: []*Error{gpu}}, "", "xla:cpu (p.so), fused kernels"},
-		{Backend{ID: "go", Skipped: []*Error{gpu, cpu}}, "backend xla:cpu: no PJRT plugin b.so",
-			"go, fused kernels; slower than it could be: backend xla:cpu: no PJRT plugin b.so (looked in /home/me, /opt)"},
-		{Backend{ID: "xla:cpu", Plugin: "p.so", KernelsLost: errors.New("the backend's plugin is /home/me/a.so, not " +
-			"/opt/b.so (github.com/gomlx/go-xla)")},
-			"the backend's plugin is a.so, not b.so (github.com/gomlx/go-xla)",
-			"xla:cpu (p.so), scatter kernels; slower than it could be: the backend's plugin is /home/me/a.so, not /opt/b.so " +
-				"(github.com/gomlx/go-xla)"},
-		{Backend{ID: "xla:cpu", Plugin: "p.so", KernelsLost: errors.New("go-xla is version v9")}, "go-xla is version v9",
-			"xla:cpu (p.so), scatter kernels; slower than it could be: go-xla is version v9"},
+	for want, b := range map[string]Backend{
+		"go, fused kernels":         {ID: "go"},
+		"xla:cuda, scatter kernels": {ID: "xla:cuda", Plugin: "/p.so"},
+		"xla:cpu, fused kernels":    {ID: "xla:cpu", Plugin: "/p.so", Skipped: []*Error{gpu}},
+		"go, fused kernels; slower than it could be: backend xla:cpu: no PJRT plugin b.so": {ID: "go",
+			Skipped: []*Error{gpu, cpu}},
+		"xla:cpu, scatter kernels; slower than it could be: the backend's plugin is a.so, not b.so (github.com/gomlx/go-xla)": {
+			ID: "xla:cpu", KernelsLost: errors.New("the backend's plugin is /home/me/a.so, not /opt/b.so " +
+				"(github.com/gomlx/go-xla)")},
 	} {
-		require.Equal(t, c.slower, c.b.Slower())
-		require.Equal(t, c.inFull, c.b.String())
-		require.NotRegexp(t, "(^| )/", c.b.Summary(), "no path of this machine")
-		require.Contains(t, c.b.Summary(), c.b.Slower())
+		require.Equal(t, want, b.String())
+		require.True(t, strings.HasSuffix(want, b.Slower()))
 	}
 }
 
@@ -246,7 +237,6 @@ func TestABrokenPluginIsNamedWithoutItsFolder(t *testing.T) {
 	b, err := Open("")
 	require.NoError(t, err)
 	require.Equal(t, "go", b.ID)
-	require.Contains(t, b.String(), dir)
 	require.Contains(t, b.Slower(), "pjrt_c_api_cpu_plugin.so")
 	require.NotContains(t, b.Slower(), dir)
 }
@@ -317,53 +307,6 @@ func TestThePluginIsFoundToBeCutShortWhereverThatIs(t *testing.T) {
 	for _, left := range []int64{3, 4, 63, 64, 5000, 30e6, size / 2, size - 4096, size - 1} {
 		require.NotEmpty(t, pluginFault(io.NewSectionReader(f, 0, left), left), "%d bytes", left)
 	}
-}
-
-func TestXLAIsNotStartedWithFewerAddressesThanItNeeds(t *testing.T) {
-	require.NoError(t, checkAddresses(0, false, 2))
-	require.NoError(t, checkAddresses(4<<30, true, 2))
-	require.EqualError(t, checkAddresses(2<<30, true, 4),
-		"this process may have 2.1 GB of addresses (ulimit -v), and XLA needs 3.6 GB on 4 cores: raise the limit, or take "+
-			"the backend go")
-}
-
-func TestAPluginWhereGoMLXInstallsItsOwnIsHeldToItsSum(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", "")
-	if _, _, why := findPlugin("xla:cuda", "cuda"); why == nil {
-		t.Skip("skipped: a plugin for GPUs is set up")
-	}
-	folder := gomlxPlaces("cuda")[0].folder
-	require.True(t, strings.HasPrefix(folder, home), folder)
-	require.NoError(t, os.MkdirAll(folder, 0o777))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "pjrt_c_api_cuda_plugin.so"), []byte("other"), 0o666))
-	_, err := Open("xla:cuda")
-	require.ErrorContains(t, err, "pjrt_c_api_cuda_plugin.so has SHA-256 "+sumOf("other")+": expected "+setUp["cuda"].sum)
-	require.ErrorContains(t, err, "name its folder in PJRT_PLUGIN_LIBRARY_PATH")
-}
-
-func TestABackendThatSomebodyElseOpenedIsAdopted(t *testing.T) {
-	pureGo, err := gobackend.New("ops_sequential")
-	require.NoError(t, err)
-	b, err := Adopt(pureGo)
-	require.NoError(t, err)
-	require.Equal(t, "go", b.ID)
-	require.NoError(t, b.KernelsLost)
-	b.Finalize()
-	_, err = Adopt(nil)
-	require.ErrorContains(t, err, "the backend is nil")
-
-	opened, err := Open("xla:cpu")
-	if err != nil {
-		t.Skipf("skipped: %v", err)
-	}
-	defer opened.Finalize()
-	b, err = Adopt(opened.Backend)
-	require.NoError(t, err)
-	require.Equal(t, opened.ID, b.ID)
-	require.Equal(t, opened.Plugin, b.Plugin)
-	require.Equal(t, "fused", b.Kernel())
 }
 
 // With the race detector this fails if opening changes what others read.

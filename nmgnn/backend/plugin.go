@@ -12,8 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-
-	"nodemask/internal/memory"
 )
 
 // Every PJRT plugin exports this function.
@@ -118,18 +116,4 @@ func pluginFault(r io.ReaderAt, size int64) string {
 		return "is not a PJRT plugin: it has no function " + pluginFunction
 	}
 	return ""
-}
-
-// xlaAddresses returns bytes. On two cores, training on Cora took 2.5 GB and failed with 2.0 GB; each further core adds
-// threads with stacks and heaps.
-func xlaAddresses(cores int) int64 { return 3<<30 + int64(max(cores-2, 0))*(200<<20) }
-
-// checkAddresses returns an error if XLA would crash for lack of addresses.
-func checkAddresses(limit int64, limited bool, cores int) error {
-	if need := xlaAddresses(cores); limited && limit < need {
-		return fmt.Errorf("this process may have %s of addresses (ulimit -v), and XLA needs %s on %d cores: raise the "+
-			"limit, or take the backend go",
-			memory.Text(limit), memory.Text(need), cores)
-	}
-	return nil
 }
