@@ -27,56 +27,39 @@ const (
 func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
 	gamma, beta := gomlx.Make(scope, g, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
-	mean := gomlx.Make(scope, g, "running_mean", 0, 0, 1, width).SetTrainable(false)
-	variance := gomlx.Make(scope, g, "running_variance", 1, 0, 1, width).SetTrainable(false)
+	runningMean := gomlx.Make(scope, g, "running_mean", 0, 0, 1, width).SetTrainable(false)
+	runningVariance := gomlx.Make(scope, g, "running_variance", 1, 0, 1, width).SetTrainable(false)
 	if !near.train {
-		scale := Mul(gamma, inverseDeviation(variance.NodeValue(g)))
-		return Add(Mul(h, scale), Sub(beta, Mul(mean.NodeValue(g), scale)))
+		scale := Mul(gamma, inverseDeviation(runningVariance.NodeValue(g)))
+		return Add(Mul(h, scale), Sub(beta, Mul(runningMean.NodeValue(g), scale)))
 	}
+	// A batch's own rows only: others become β and get no gradient.
+	own, n := func(x *Node) *Node { return x }, float64(h.Shape().Dimensions[0])
+	mean := func(sums *Node) *Node { return MulScalar(sums, 1/n) }
+	unbiased := func(sums *Node) *Node { return MulScalar(sums, 1/max(n-1, 1)) }
 	if near.own != nil {
-		return batchNormOver(near.own.NodeValue(g), h, gamma, beta, mean, variance)
+		rows := StopGradient(near.own.NodeValue(g))
+		count := columnSums(rows)
+		own = func(x *Node) *Node { return Mul(x, rows) }
+		mean = func(sums *Node) *Node { return Div(sums, count) }
+		unbiased = func(sums *Node) *Node { return Div(sums, Max(SubScalar(count, 1), OnesLike(count))) }
 	}
-	x, own := StopGradient(h), float64(h.Shape().Dimensions[0])
-	m := MulScalar(columnSums(x), 1/own)
-	centred := Sub(x, m)
+	x := StopGradient(h)
+	m := mean(columnSums(own(x)))
+	centred := own(Sub(x, m))
 	squares := columnSums(Square(centred))
-	inverse := inverseDeviation(MulScalar(squares, 1/own))
-	move(mean, m)
-	move(variance, MulScalar(squares, 1/max(own-1, 1)))
+	inverse := inverseDeviation(mean(squares))
+	move(runningMean, m)
+	move(runningVariance, unbiased(squares))
 
 	// With z = (h - mean) / √(variance + ε) and v the gradient of y:
 	//	∂β = Σ v,   ∂γ = Σ v·z,   ∂h = γ/√(variance + ε) · (v - mean(v) - z·mean(v·z))
 	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
 	type sums struct{ v, along *Node }
-	of := kernels.Remember(func(v *Node) sums { return sums{columnSums(v), columnSums(Mul(v, z))} })
+	of := kernels.Remember(func(v *Node) sums { return sums{columnSums(own(v)), columnSums(Mul(v, z))} })
 	return kernels.WithAdjoints(Add(Mul(z, gamma), beta),
 		kernels.Argument{X: h, Adjoint: func(v *Node) *Node {
-			return Mul(scale, Sub(v, MulScalar(Add(of(v).v, Mul(z, of(v).along)), 1/own)))
-		}},
-		kernels.Argument{X: gamma, Adjoint: func(v *Node) *Node { return of(v).along }},
-		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})
-}
-
-// batchNormOver trains on rows where own [nodes, 1] is 1. Other rows become β and get no gradient.
-func batchNormOver(own, h, gamma, beta *Node, mean, variance *model.Variable) *Node {
-	own, x := StopGradient(own), StopGradient(h)
-	n := columnSums(own)
-	m := Div(columnSums(Mul(x, own)), n)
-	centred := Mul(Sub(x, m), own)
-	squares := columnSums(Square(centred))
-	inverse := inverseDeviation(Div(squares, n))
-	move(mean, m)
-	move(variance, Div(squares, Max(SubScalar(n, 1), OnesLike(n))))
-
-	// As above, with zeros in the other rows.
-	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
-	type sums struct{ v, along *Node }
-	of := kernels.Remember(func(v *Node) sums {
-		return sums{columnSums(Mul(v, own)), columnSums(Mul(v, z))}
-	})
-	return kernels.WithAdjoints(Add(Mul(z, gamma), beta),
-		kernels.Argument{X: h, Adjoint: func(v *Node) *Node {
-			return Mul(Mul(scale, own), Sub(v, Div(Add(of(v).v, Mul(z, of(v).along)), n)))
+			return Mul(own(scale), Sub(v, mean(Add(of(v).v, Mul(z, of(v).along)))))
 		}},
 		kernels.Argument{X: gamma, Adjoint: func(v *Node) *Node { return of(v).along }},
 		kernels.Argument{X: beta, Adjoint: func(v *Node) *Node { return of(v).v }})

@@ -18,8 +18,6 @@ type Input interface {
 	Times(w *Node) *Node
 	// Dropout returns the input with entries dropped (see [Random.Dropout]); unchanged for a nil generator.
 	Dropout(r *Random, rate float64) Input
-	// ScaleRows multiplies row v by factors[v]; factors [nodes, 1] get no gradient.
-	ScaleRows(factors *Node) Input
 	// Node returns the input as a dense node [nodes, Width].
 	Node() *Node
 }
@@ -95,15 +93,10 @@ func (d dense) Dropout(random *Random, rate float64) Input {
 		d.node, d.dropped = r.DropoutSeen(d.Node(), rate, d.seen), nil
 		return d
 	}
-	return d.scale(r.Next().Keep(kernels.Positions(d.node.Graph(), d.positions, d.node.Shape().Dimensions), rate))
-}
-
-func (d dense) ScaleRows(factors *Node) Input { return d.scale(StopGradient(factors)) }
-
-func (d dense) scale(factors *Node) Input {
-	d.node, d.dropped = Mul(d.Node(), factors), nil
+	keep := r.Next().Keep(kernels.Positions(d.node.Graph(), d.positions, d.node.Shape().Dimensions), rate)
+	d.node, d.dropped = Mul(d.Node(), keep), nil
 	if d.transposed != nil {
-		d.transposed = Mul(d.transposed, TransposeAllAxes(factors, 1, 0))
+		d.transposed = Mul(d.transposed, TransposeAllAxes(keep, 1, 0))
 	}
 	return d
 }
@@ -118,7 +111,7 @@ type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node          // scaled values; nil: unscaled
+	weighed *Node          // values dropped twice or more; nil: at most once
 	dropped kernels.Stream // drops values at rate, if they are otherwise unchanged
 	rate    float64
 }
@@ -153,15 +146,7 @@ func (s sparseInput) Dropout(random *Random, rate float64) Input {
 		s.dropped, s.rate = r.Next(), rate
 		return s
 	}
-	return s.weigh(s.product.DropEntries(r.Next(), s.all(), 1, rate))
-}
-
-func (s sparseInput) ScaleRows(factors *Node) Input {
-	return s.weigh(Mul(s.all(), s.product.Spread(StopGradient(factors))))
-}
-
-func (s sparseInput) weigh(weighed *Node) sparseInput {
-	s.weighed, s.rate = weighed, 0
+	s.weighed, s.rate = s.product.DropEntries(r.Next(), s.all(), 1, rate), 0
 	return s
 }
 

@@ -78,7 +78,7 @@ var rooms = map[string][]string{
 	"nmgnn/internal/gnntest": {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/cached", "nmgnn/hyper", "nmgnn/infer",
 		"nmgnn/internal/gomlx", "nmgnn/internal/kernels"},
 	"nmgnn/gnn":   {"csr", "datasets", "nmgnn", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/internal/kernels", "nmgnn/internal/kernels/fused"},
-	"nmgnn/infer": {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/internal/gomlx", "nmgnn/internal/kernels"},
+	"nmgnn/infer": {"csr", "datasets", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/internal/gomlx", "nmgnn/internal/kernels"},
 	"nmgnn/cached": {"csr", "datasets", "internal/ended", "nmgnn", "nmgnn/backend", "nmgnn/hyper", "nmgnn/infer",
 		"nmgnn/internal/gomlx", "nmgnn/internal/safetensors", "nmgnn/internal/kernels"},
 	"nmgnn/train": {"csr", "datasets", "internal/ended", "internal/memory", "nmgnn", "nmgnn/backend", "nmgnn/cached",

@@ -61,16 +61,11 @@ func (m Mask) Delta() []float32 {
 	return delta
 }
 
-// Kept returns the unmasked nodes, ascending.
-func (m Mask) Kept() []int32 { return m.nodes(false) }
-
 // Masked returns the masked nodes, ascending.
-func (m Mask) Masked() []int32 { return m.nodes(true) }
-
-func (m Mask) nodes(masked bool) []int32 {
+func (m Mask) Masked() []int32 {
 	nodes := []int32{}
-	for v, is := range m {
-		if is == masked {
+	for v, masked := range m {
+		if masked {
 			nodes = append(nodes, int32(v))
 		}
 	}

@@ -22,7 +22,7 @@ func TestTheZeroKeepRateAndOneMaskNoNode(t *testing.T) {
 func TestAMaskKeepsAboutTheKeepRate(t *testing.T) {
 	const n = 40_000
 	for _, rate := range []hyper.KeepRate{0.1, 0.5, 0.9} {
-		require.InDelta(t, float64(rate), float64(len(draw(rate, n, nil).Kept()))/n, 0.0125, "five standard errors at one half")
+		require.InDelta(t, 1-float64(rate), float64(len(draw(rate, n, nil).Masked()))/n, 0.0125, "five standard errors at one half")
 	}
 }
 
@@ -51,9 +51,9 @@ func TestRescaleDividesWhatIsKeptByTheKeepRate(t *testing.T) {
 	require.Equal(t, []float32{1, 1, 1, 1, 1, 1, 1, 1}, p.DrawDelta(random(), 8, nil))
 }
 
-// An epoch's mask of eight nodes, in three forms.
+// An epoch's mask of eight nodes, in two forms.
 func ExampleKeepRate_Draw() {
 	m := hyper.KeepRate(0.5).Draw(rand.New(rand.NewPCG(1, 2)), 8, nil)
-	fmt.Println(m.Delta(), m.Kept(), m.Masked())
-	// Output: [0 1 0 1 0 1 0 1] [1 3 5 7] [0 2 4 6]
+	fmt.Println(m.Delta(), m.Masked())
+	// Output: [0 1 0 1 0 1 0 1] [0 2 4 6]
 }

@@ -61,8 +61,6 @@ func TestMasksAndDegreesGoIntoRepresentations(t *testing.T) {
 		require.Equal(t, []float32{3, 7, 6}, represent(nmgnn.GIN{Width: []int{1}}, gin, infer.Options{}))
 		require.Equal(t, []float32{3, 3, 6}, represent(nmgnn.GIN{Width: []int{1}}, gin,
 			infer.Options{Mask: []bool{false, false, true}}))
-		require.Equal(t, []float32{3, 4, 6}, represent(nmgnn.GIN{Width: []int{1}}, gin,
-			infer.Options{Delta: []float32{2, 1, 0}}))
 		sage := []infer.Weight{{Path: "/model/layer0/weights", Dimensions: []int{1, 1}, Values: []float32{1}},
 			{Path: "/model/layer0/root_weights", Dimensions: []int{1, 1}, Values: []float32{1}}, {Path: "/model/layer0/biases",
 				Dimensions: []int{1, 1}, Values: []float32{0}}}
@@ -78,8 +76,6 @@ func TestWhatCannotBeRepresentedIsAnErrorThatSaysWhy(t *testing.T) {
 	m := untrained(t, b, nmgnn.GIN{Width: []int{2}})
 	_, err := m.Represent(b, edges, x, infer.Options{Mask: []bool{true}})
 	require.EqualError(t, err, "a mask of 1 entries for 3 nodes")
-	_, err = m.Represent(b, edges, x, infer.Options{Delta: []float32{1}})
-	require.EqualError(t, err, "a δ of 1 entries for 3 nodes")
 	_, err = m.Represent(b, edges, x, infer.Options{Degrees: []int32{1}})
 	require.EqualError(t, err, "1 degrees for 3 nodes")
 	_, err = m.Represent(b, edges, datasets.Features{Rows: 3, Width: 5, Dense: make([]float32, 15)}, infer.Options{})

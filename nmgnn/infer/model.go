@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -15,6 +14,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
+	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gomlx"
 	"nodemask/nmgnn/internal/kernels"
 )
@@ -39,8 +39,6 @@ type Weight struct {
 type Options struct {
 	// Mask is true for masked nodes; nil: none.
 	Mask []bool
-	// Delta is δ, such as [hyper.Parameters.DrawDelta] returns; nil: [hyper.Mask.Delta] of Mask.
-	Delta []float32
 	// Degrees is |N_v|, for rows that hold only part of the neighbours; nil: the rows' lengths.
 	Degrees []int32
 }
@@ -93,9 +91,6 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 	if o.Mask != nil && len(o.Mask) != n {
 		return nil, fmt.Errorf("a mask of %d entries for %d nodes", len(o.Mask), n)
 	}
-	if o.Delta != nil && len(o.Delta) != n {
-		return nil, fmt.Errorf("a δ of %d entries for %d nodes", len(o.Delta), n)
-	}
 	if o.Degrees != nil && len(o.Degrees) != n {
 		return nil, fmt.Errorf("%d degrees for %d nodes", len(o.Degrees), n)
 	}
@@ -116,18 +111,9 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 		}
 	}
 	var delta *model.Variable
-	if o.Mask != nil || o.Delta != nil {
-		values := slices.Clone(o.Delta)
-		if values == nil {
-			values = make([]float32, n)
-			for v, masked := range o.Mask {
-				if !masked {
-					values[v] = 1
-				}
-			}
-		}
+	if o.Mask != nil {
 		into := kernels.NewConstants(store, "/"+gomlx.DataScope)
-		if delta = into.Floats("delta", values, n, 1); into.Err() != nil {
+		if delta = into.Floats("delta", hyper.Mask(o.Mask).Delta(), n, 1); into.Err() != nil {
 			return nil, into.Err()
 		}
 	}
@@ -143,49 +129,40 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 
 // Untrained returns a model with initial weights drawn from the seed, for this many features per node.
 func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w Model, err error) {
-	w.Model = m
-	err = w.made(b, features, func(store *model.Store) error {
-		for v := range store.IterVariables() {
-			if !gomlx.IsWeight(v) || v.HasValue() && !gomlx.IsMade(store, v) { // keep values that a layer set
-				continue
-			}
-			value, err := gomlx.FirstValue(store, v, seed)
-			if err != nil {
-				return err
-			}
-			if err := v.SetValue(value); err != nil {
-				return gomlx.Error(err)
-			}
-		}
-		w.Weights, err = gomlx.WeightsOf[Weight](store)
-		return err
-	})
-	return w, err
-}
-
-// made calls use with a store of the model's variables, without values. They do not depend on the graph: one node
-// suffices.
-func (m Model) made(b *backend.Backend, features int, use func(store *model.Store) error) (err error) {
 	defer gomlx.Guard(&err, "making a model")
+	w.Model = m
 	if err := cmp.Or(m.Check(), gomlx.CheckOpen(b)); err != nil {
-		return err
+		return w, err
 	}
 	if features < 1 {
-		return fmt.Errorf("%d features a node: a model needs at least one", features)
+		return w, fmt.Errorf("%d features a node: a model needs at least one", features)
 	}
 	store := model.NewStore()
 	defer store.Finalize()
-	alone, _, err := csr.FromEdges(1, nil, csr.Options{})
+	alone, _, err := csr.FromEdges(1, nil, csr.Options{}) // weights do not depend on the graph
 	if err != nil {
-		return err
+		return w, err
 	}
 	x := datasets.Features{Rows: 1, Width: features, Dense: make([]float32, features)}
-	exec, err := m.program(b, store, alone, x, Options{})
+	exec, err := w.program(b, store, alone, x, Options{})
 	if err != nil {
-		return err
+		return w, err
 	}
 	defer exec.Finalize()
-	return use(store)
+	for v := range store.IterVariables() {
+		if !gomlx.IsWeight(v) || v.HasValue() && !gomlx.IsMade(store, v) { // keep values that a layer set
+			continue
+		}
+		value, err := gomlx.FirstValue(store, v, seed)
+		if err != nil {
+			return w, err
+		}
+		if err := v.SetValue(value); err != nil {
+			return w, gomlx.Error(err)
+		}
+	}
+	w.Weights, err = gomlx.WeightsOf[Weight](store)
+	return w, err
 }
 
 // Representation is a layer's result for all nodes: row v is h_v.

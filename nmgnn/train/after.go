@@ -139,24 +139,21 @@ func (t *trainer) PredictCached(_ context.Context, _ *Result, together bool) ([]
 
 // auc returns nil unless the test nodes are of both of two classes.
 func (t *trainer) auc() (*float64, error) {
-	if t.graph.NumClasses() != 2 {
+	labels := t.test.labels
+	if t.graph.NumClasses() != 2 || !slices.Contains(labels, 0) || !slices.Contains(labels, 1) {
 		return nil, nil
 	}
 	all, err := t.Representations()
 	if err != nil {
 		return nil, err
 	}
-	logits, scored := last(all), t.view.Test.Score
-	scores, second := make([]float32, len(scored)), make([]bool, len(scored))
-	for i, v := range scored {
-		row := logits.Row(int(v))
-		scores[i], second[i] = row[1]-row[0], t.test.labels[i] == 1
+	scores := make([]float32, len(labels))
+	for i, v := range t.view.Test.Score {
+		row := last(all).Row(int(v))
+		scores[i] = row[1] - row[0]
 	}
-	if !slices.Contains(second, true) || !slices.Contains(second, false) {
-		return nil, nil
-	}
-	auc, err := rocArea(scores, second)
-	return &auc, err
+	auc := rocArea(scores, labels)
+	return &auc, nil
 }
 
 func (t *trainer) Cache(context.Context, *Result) (c *cached.Cache, err error) {
@@ -189,36 +186,23 @@ func (t *trainer) Smoothness(ctx context.Context) (s stats.Smoothness, err error
 	return s, err
 }
 
-// rocArea returns the area under the ROC curve: the share of pairs (a node of the class, another node) in which the
-// first has the higher score; equal scores count half. It returns an error if lengths differ, a side is empty, or a
-// score is NaN.
-func rocArea(scores []float32, inClass []bool) (float64, error) {
-	if len(scores) != len(inClass) {
-		return 0, fmt.Errorf("AUC: %d scores for %d nodes", len(scores), len(inClass))
-	}
+// rocArea returns the area under the ROC curve: the share of pairs (a node of class 1, one of class 0) in which the
+// first has the higher score; equal scores count half.
+func rocArea(scores []float32, classes []int32) float64 {
 	order := make([]int, len(scores))
-	for i, s := range scores {
-		if s != s {
-			return 0, fmt.Errorf("AUC: the score of node %d is NaN", i)
-		}
+	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
-	var below, inside, pairs float64 // others with lower scores; class nodes so far; pairs won
-	for from := 0; from < len(order); {
-		to, equal, others := from, 0.0, 0.0
+	var seen [2]float64 // nodes with lower scores, by class
+	pairs := 0.0        // won
+	for from, to := 0, 0; from < len(order); from = to {
+		var equal [2]float64
 		for ; to < len(order) && scores[order[to]] == scores[order[from]]; to++ {
-			if inClass[order[to]] {
-				equal++
-			} else {
-				others++
-			}
+			equal[classes[order[to]]]++
 		}
-		pairs += equal * (below + others/2)
-		below, inside, from = below+others, inside+equal, to
+		pairs += equal[1] * (seen[0] + equal[0]/2)
+		seen[0], seen[1] = seen[0]+equal[0], seen[1]+equal[1]
 	}
-	if below == 0 || inside == 0 {
-		return 0, fmt.Errorf("AUC: %v nodes of the class, %v others: expected some of both", inside, below)
-	}
-	return pairs / (below * inside), nil
+	return pairs / (seen[0] * seen[1])
 }
