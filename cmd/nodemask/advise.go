@@ -93,7 +93,7 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 			if settings == nil {
 				settings = datasets.Settings()
 			}
-			return predictMasking(c.OutOrStdout(), o.Graph, settings, cmp.Or(o.TrainPercent, usualTrainPercent))
+			return predictMasking(c.OutOrStdout(), o.Graph, settings, cmp.Or(o.TrainPercent, 10))
 		}
 		a, err := advise(c.Context(), w, o, backendID, folder)
 		if a != nil {

@@ -87,9 +87,4 @@ func TestARuleOnMaskingIsToldWithoutTraining(t *testing.T) {
 	require.Contains(t, out, "\nMasking. "+masked.Words()+"\nRescaled. "+rescaled.Words()+"\n")
 	require.NotContains(t, out, "transductive")
 	require.NotContains(t, errs, "backend")
-
-	out, _ = succeeds(t, "data", "describe", dir)
-	require.Contains(t, out, "adjusted homophily")
-	require.Contains(t, out, fmt.Sprintf("by a rule that is right in %d of %d cases", max(masked.Right, masked.Nothing),
-		masked.Cases))
 }

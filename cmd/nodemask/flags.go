@@ -96,7 +96,6 @@ func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Sto
 		return false, err
 	}
 	o.Jobs, o.Open = f.jobs, f.open
-	o.Unopened = func(err error) { sayLeft(w, err) }
 	say := progressOf(w)
 	o.Progress = func(s measure.State) {
 		if ran = true; s.Last != nil {
@@ -104,11 +103,6 @@ func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Sto
 		}
 	}
 	return ran, goesOn(measure.Missing(c.Context(), b, store, cells, o))
-}
-
-func sayLeft(w io.Writer, why error) {
-	_ = say(w, "%s", plain(why.Error())) // also returned as an error
-	_ = say(w, "all other trials run now; the exit code will be 1")
 }
 
 func progressOf(w io.Writer) func(done, total int, left time.Duration, last string) {

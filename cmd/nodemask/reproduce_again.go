@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -20,18 +19,19 @@ import (
 	"nodemask/paper/record"
 )
 
-type againFlags struct {
+// again counts trials that are run again, those that differ, and those left out.
+type again struct {
+	*cobra.Command
 	folder, dataDir, memory string
-
-	graph    *datasets.Graph // the last one
-	opened   string          // its name and folder
-	unopened map[string]bool
+	most                    int64 // bytes
+	backends                map[string]*backend.Backend
+	count, far, left        int
 }
 
 func newAgainCommand() *cobra.Command {
-	f := againFlags{unopened: map[string]bool{}}
+	a := again{backends: map[string]*backend.Backend{}}
 	var count int
-	c := &cobra.Command{
+	a.Command = &cobra.Command{
 		Use:   "again [FILE]",
 		Short: "Run recorded trials again, on their backends, and compare",
 		Long: `Run recorded trials again, on their backends, and compare: those of a file (- is standard input), or some of the
@@ -41,39 +41,49 @@ them: those are not run again.`,
   head -n 3 results/go/cora-gat.jsonl | nodemask reproduce again -`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	flags := c.Flags()
+	flags := a.Flags()
 	flags.IntVar(&count, "count", 10, "trials to draw, without a file")
-	addResults(flags, &f.folder, "results", "")
-	addDataDir(flags, &f.dataDir)
-	flags.StringVar(&f.memory, "memory", "2GiB", "most memory that a trial may take, as records may ask for more than "+
+	addResults(flags, &a.folder, "results", "")
+	addDataDir(flags, &a.dataDir)
+	flags.StringVar(&a.memory, "memory", "2GiB", "most memory that a trial may take, as records may ask for more than "+
 		"anybody wants")
-	c.RunE = func(c *cobra.Command, files []string) error {
+	a.RunE = func(_ *cobra.Command, files []string) (err error) {
+		if a.most, err = memory.Parse(a.memory); err != nil {
+			return misusef("--memory %s: %w", a.memory, err)
+		}
 		switch {
 		case len(files) > 0:
-			return f.againOf(c, files[0])
+			err = a.ofFile(files[0])
 		case count < 1:
 			return misusef("--count %d: expected at least 1", count)
+		default:
+			err = a.ofFolder(count)
 		}
-		all, err := loaded(f.folder)
-		if err != nil {
-			return err
+		if err == nil && a.far+a.left > 0 {
+			err = fmt.Errorf("of %d trials, %d came out otherwise and %d could not be run", a.count, a.far, a.left)
 		}
-		all = slices.DeleteFunc(all, func(r record.Record) bool { return !portable(r) })
-		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		all = all[:min(count, len(all))]
-		return f.rerun(c, func() (old record.Record, place string, err error) {
-			if len(all) == 0 {
-				return old, "", io.EOF
-			}
-			old, all = all[0], all[1:]
-			return old, fmt.Sprintf("%s: %s, seed %d", f.folder, old.Cell, old.Seed), nil
-		})
+		return err
 	}
-	return c
+	return a.Command
 }
 
-func (f *againFlags) againOf(c *cobra.Command, name string) error {
-	in := c.InOrStdin()
+func (a *again) ofFolder(count int) error {
+	all, err := loaded(a.folder)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(r record.Record) bool { return !portable(r) })
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, r := range all[:min(count, len(all))] {
+		if err := a.run(r, a.folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *again) ofFile(name string) error {
+	in := a.InOrStdin()
 	if name != "-" {
 		file, err := wholefile.Open(name)
 		if err != nil {
@@ -84,135 +94,72 @@ func (f *againFlags) againOf(c *cobra.Command, name string) error {
 	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
-	count := 0
-	return f.rerun(c, func() (old record.Record, place string, err error) {
-		if !lines.Scan() {
-			switch {
-			case lines.Err() != nil:
-				return old, "", fmt.Errorf("%s: line %d: %w", name, count+1, lines.Err())
-			case count == 0:
-				return old, "", misusef("%s: no record: expected a line of JSON for each, as results/ has them", name)
-			}
-			return old, "", io.EOF
+	for number := 1; lines.Scan(); number++ {
+		place := fmt.Sprintf("%s: line %d", name, number)
+		r, err := record.Parse(lines.Bytes())
+		if err != nil {
+			return misusef("%s: %w", place, err)
 		}
-		count++
-		place = fmt.Sprintf("%s: line %d", name, count)
-		if old, err = record.Parse(lines.Bytes()); err != nil {
-			return old, place, misusef("%s: %w", place, err)
+		if err := a.run(r, place); err != nil {
+			return err
 		}
-		return old, place, nil
-	})
+	}
+	switch {
+	case lines.Err() != nil:
+		return fmt.Errorf("%s: after record %d: %w", name, a.count, lines.Err())
+	case a.count == 0:
+		return misusef("%s: no record: expected a line of JSON for each, as results/ has them", name)
+	}
+	return nil
 }
 
-// rerun prints how each record's new trial compares. next ends with io.EOF.
-func (f *againFlags) rerun(c *cobra.Command, next func() (old record.Record, place string, err error)) error {
-	most, err := memory.Parse(f.memory)
-	if err != nil {
-		return misusef("--memory %s: %w", f.memory, err)
+// run prints how a record's new trial compares.
+func (a *again) run(old record.Record, place string) error {
+	a.count++
+	say := func(said string) {
+		fmt.Fprintf(a.OutOrStdout(), "%s, seed %d: %s\n", old.Cell, old.Seed, said)
 	}
-	count, far, left := 0, 0, 0
-	backends := map[string]*backend.Backend{}
-	for {
-		old, place, err := next()
-		switch {
-		case err == io.EOF && far+left > 0:
-			return fmt.Errorf("of %d trials, %d came out otherwise and %d could not be run", count, far, left)
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		}
-		count++
-		say := func(said string) {
-			fmt.Fprintf(c.OutOrStdout(), "%s, seed %d: %s\n", old.Cell, old.Seed, said)
-		}
-		if err := measure.CheckData(old.Data, most); err != nil {
-			return fmt.Errorf("%s: %w: --memory allows more", place, err)
-		}
-		if !portable(old) {
-			say("recorded before portable digits: cannot be run again here")
-			left++
-			continue
-		}
-		if backends[old.Backend] == nil {
-			if backends[old.Backend], err = openBackend(c.ErrOrStderr(), old.Backend); err != nil {
-				return err
-			}
-		}
-		g, err := f.graphOf(c.Context(), old, func(why error) { sayLeft(c.ErrOrStderr(), why) })
+	if !portable(old) {
+		say("recorded before portable digits: cannot be run again here")
+		a.left++
+		return nil
+	}
+	if a.backends[old.Backend] == nil {
+		b, err := openBackend(a.ErrOrStderr(), old.Backend)
 		if err != nil {
 			return err
 		}
-		if g == nil {
-			left++
-			continue
-		}
-		opened := func(context.Context, string) (*datasets.Graph, error) { return g, nil }
-		now, differences, err := measure.Again(c.Context(), backends[old.Backend], opened, old, most)
-		if errors.Is(err, memory.ErrTooLarge) {
-			return fmt.Errorf("%s: %w: --memory allows more", place, err)
-		}
-		if err != nil {
-			return err
-		}
-		elsewhere := old.Device != now.Device || old.Digits != now.Digits || old.Version != now.Version ||
-			old.Kernels != now.Kernels
-		switch differ := strings.Join(differences, "; "); {
-		case len(differences) == 0:
-			say("the same to the last digit")
-		case elsewhere && measure.Near(old, now):
-			say(fmt.Sprintf("within %v points, as another processor or version may have it: %s", measure.Tolerance, differ))
-		default:
-			far++
-			say("DIFFERS: " + differ)
-		}
+		a.backends[old.Backend] = b
 	}
+	from := runFlags{dataDir: a.dataDir}
+	at, err := datasets.Locate(old.Data, datasets.OpenOptions{})
+	if err == nil && at.String() == "embedded" && (old.Source == "embedded" || old.Readings != nil) {
+		from.dataDir = "" // files in that folder may order nodes differently
+	}
+	var unopened error
+	open := func(ctx context.Context, data string) (g *datasets.Graph, err error) {
+		g, unopened = from.open(ctx, data)
+		return g, unopened
+	}
+	_, differences, err := measure.Again(a.Context(), a.backends[old.Backend], open, old, a.most)
+	switch {
+	case errors.Is(err, memory.ErrTooLarge):
+		return fmt.Errorf("%s: %w: --memory allows more", place, err)
+	case unopened != nil && !errors.Is(err, context.Canceled) && !errors.As(err, new(misuse)):
+		say("cannot be run: " + plain(err.Error()))
+		a.left++
+	case err != nil:
+		return err
+	case len(differences) == 0:
+		say("the same to the last digit")
+	default:
+		a.far++
+		say("DIFFERS: " + strings.Join(differences, "; "))
+	}
+	return nil
 }
 
 // portable reports whether a record's digits are the same on every processor: those of XLA once were the processor's.
 func portable(r record.Record) bool {
 	return r.Backend != "xla:cpu" || r.Digits != "" || !backend.HasAVX2()
-}
-
-// graphOf opens a record's graph, unless it is that of the last one; nil: it cannot be opened, as say is told once.
-func (f *againFlags) graphOf(ctx context.Context, r record.Record, say func(error)) (*datasets.Graph, error) {
-	from := runFlags{dataDir: f.dataDir}
-	if ofProgram(ctx, r) {
-		from.dataDir = "" // that folder may order nodes differently
-	}
-	name := r.Data + "\x00" + from.dataDir
-	switch {
-	case f.unopened[name]:
-		return nil, nil
-	case f.opened == name:
-		return f.graph, nil
-	}
-	g, err := from.open(ctx, r.Data)
-	switch {
-	case errors.Is(err, context.Canceled) || errors.As(err, new(misuse)):
-		return nil, err
-	case err != nil:
-		say(err)
-		f.unopened[name] = true
-		return nil, nil
-	}
-	f.opened, f.graph = name, g
-	return g, nil
-}
-
-// ofProgram reports whether a record's graph is embedded in the program; a record with readings shows that only by its
-// split.
-func ofProgram(ctx context.Context, r record.Record) bool {
-	if at, err := datasets.Locate(r.Data, datasets.OpenOptions{}); err != nil || at.String() != "embedded" {
-		return false
-	}
-	if r.Readings == nil {
-		return r.Source == "embedded"
-	}
-	g, err := datasets.Open(ctx, r.Data, datasets.OpenOptions{})
-	if err != nil {
-		return false
-	}
-	split, err := measure.Experiment(r.CellOf(), g).Split(r.Seed)
-	return err == nil && split.Hash() == r.SplitHash
 }

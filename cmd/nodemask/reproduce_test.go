@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -156,50 +155,8 @@ func TestRepeatingRecordsLeavesOutThoseWhoseDataIsMissing(t *testing.T) {
 	code, out, diagnostics := nodemask(t, "reproduce", "again", file)
 	require.Equal(t, 1, code, diagnostics)
 	require.Contains(t, out, "seed 1: the same to the last digit")
-	require.Equal(t, 1, strings.Count(diagnostics, "ind.citeseer.tx is not there"), diagnostics)
+	require.Equal(t, 2, strings.Count(out, "cannot be run: citeseer: ind.citeseer.tx is not there"), out)
 	require.Contains(t, diagnostics, "of 3 trials, 0 came out otherwise and 2 could not be run")
-}
-
-func TestOneTableMeasuresWhatOthersNeed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: trains on Cora for seconds")
-	}
-	folder := t.TempDir()
-	succeeds(t, "reproduce", "table-gin-cora", "--trials", "1", "--shard", "65/100", "--backend",
-		"go", "--results", folder)
-	records, err := record.Open(folder).Load()
-	require.NoError(t, err)
-	want := paper.Masked(paper.Cell("cora", "gin", datasets.Inductive, 10), paper.MaskedKeepRate).Key()
-	at := slices.IndexFunc(records, func(r record.Record) bool { return r.Cell == want })
-	require.GreaterOrEqual(t, at, 0, "this share of the cells has it")
-	require.NotNil(t, records[at].MacroF1Together, "for table-scale-cora")
-	require.NotEmpty(t, records[at].ValidationLosses, "for fig-loss-cora")
-}
-
-func TestReproduceRunsAllElseIfDataAreMissing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: trains on Cora for seconds")
-	}
-	folder := t.TempDir()
-	arguments := []string{"reproduce", "table-models", "fig-keep-rate-others", "--trials", "1", "--shard", "12/17",
-		"--backend", "go", "--results", folder}
-	said := "citeseer: ind.citeseer.tx is not there (looked in "
-	diagnostics := fails(t, 1, said, arguments...)
-	first, rest, found := strings.Cut(diagnostics, "\nall other trials run now; the exit code will be 1\n1 of 1 trials; "+
-		"last: cora/gcn/")
-	require.True(t, found, diagnostics)
-	require.Contains(t, first, said)
-	require.Contains(t, first, "run 'nodemask data fetch citeseer', or name the folder that holds it by NODEMASK_DATA")
-	require.Contains(t, rest, "\nnodemask: "+said)
-	records, err := record.Open(folder).Load()
-	require.NoError(t, err)
-	require.Len(t, records, 1)
-	require.Equal(t, "cora", records[0].Data)
-
-	// With all else there, it is said once.
-	require.Equal(t, 1, strings.Count(fails(t, 1, "", arguments...), said))
-	// A share without trials on CiteSeer is done.
-	succeeds(t, append(arguments, "--shard", "1/68")...)
 }
 
 func TestAReportIsThereFromAnyFolder(t *testing.T) {

@@ -17,14 +17,11 @@ import (
 type Axis struct {
 	Name    string // "body"
 	Title   string // "Body of GIN"
-	Paper   string // the paper's sentence, or "silent"
 	Options []Option
 	// Setting limits the axis to a setting; "": both.
 	Setting datasets.Setting
 	// Masked limits the axis to masked trials, Plain to unmasked ones.
 	Masked, Plain bool
-	// Read axes (stopping, arrivals) change how a training is read, not the training.
-	Read bool
 }
 
 // Option is one value of an [Axis].

@@ -19,9 +19,9 @@ func asked(t *testing.T, model string, setting datasets.Setting) Question {
 	axes := []Axis{
 		{Name: "attention dropout", Plain: true, Options: Options("0.6: attention-dropout=0.6", "none: attention-dropout=0")},
 		{Name: "self", Masked: true, Options: Options("masked", "kept: self=kept")},
-		{Name: "stop", Read: true, Options: Options("loss: stop=loss", "macro F1: stop=f1", "accuracy: stop=accuracy",
+		{Name: "stop", Options: Options("loss: stop=loss", "macro F1: stop=f1", "accuracy: stop=accuracy",
 			"loss and accuracy: stop=either")},
-		{Name: "arrivals", Setting: datasets.Inductive, Read: true, Options: Options("all edges: arrivals=all-edges",
+		{Name: "arrivals", Setting: datasets.Inductive, Options: Options("all edges: arrivals=all-edges",
 			"edges to train nodes: arrivals=train-edges", "all but validation nodes: arrivals=no-validation")},
 	}
 	return Question{Axes: axes, Data: "cora", Model: model, Setting: setting, Sizes: Sizes(),

@@ -36,35 +36,30 @@ const (
 )
 
 // Axes returns a model's axes, or an error if the paper lacks the model. First options are the cited ones: a [Reading]
-// of zeros.
+// of zeros. PROTOCOL-2.md in package paper has the paper's words on each.
 func Axes(model string) ([]Axis, error) {
 	common := []Axis{
-		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true, Paper: "silent; dropout does it",
+		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true,
 			Options: Options("no", "yes: rescale=true")},
 		{Name: axisMasked, Title: "Nodes that can be masked", Setting: datasets.Transductive, Masked: true,
-			Paper:   "“over the nodes in the train set”; section 4.1: “the set of nodes of a given graph”",
 			Options: Options("train nodes: over=train", "all: over=all")},
-		{Name: axisStop, Title: "Early stopping follows", Read: true,
-			Paper: "“early stopping criterion”; GAT's code: either of loss and accuracy",
+		{Name: axisStop, Title: "Early stopping follows",
 			Options: Options("loss and accuracy: stop=either", "loss: stop=loss", "macro F1: stop=f1",
 				"accuracy: stop=accuracy")},
-		{Name: axisArrivals, Title: "New nodes arrive with", Setting: datasets.Inductive, Read: true,
-			Paper: "“into G along with the corresponding edges”; eq. 4 has cached representations, of train nodes, for " +
-				"all neighbours",
+		{Name: axisArrivals, Title: "New nodes arrive with", Setting: datasets.Inductive,
 			Options: Options("edges to train nodes: arrivals=train-edges", "all edges: arrivals=all-edges",
 				"all but validation nodes: arrivals=no-validation")},
 	}
 	switch model {
 	case "gin":
 		return append([]Axis{
-			{Name: axisFeatures, Title: "Features", Paper: "silent",
+			{Name: axisFeatures, Title: "Features",
 				Options: Options("divided by their sum: normalize=true", "raw: normalize=false")},
-			{Name: axisDropout, Title: "Dropout", Paper: "silent; GIN's authors have 0.5 or 0, on scores",
+			{Name: axisDropout, Title: "Dropout",
 				Options: Options("0.5 on scores: dropout=0.5 dropout-on=scores", "none: dropout=0 dropout-on=inputs")},
-			{Name: axisRates, Title: "Learning rate, L2", Paper: "silent; GIN's code has 0.01 and 0, GAT's 0.005 and 5e-4",
+			{Name: axisRates, Title: "Learning rate, L2",
 				Options: Options("0.01, 0: lr=0.01 decay=0", "0.005, 5e-4: lr=0.005 decay=0.0005")},
-			{Name: axisBody, Title: "Body of GIN", Paper: "“behaves exactly like the GIN-0 architecture from the original " +
-				"paper”",
+			{Name: axisBody, Title: "Body of GIN",
 				Options: Options("GIN-0: mlp=2 norm=both readout=all", "no normalisation: mlp=2 norm=none readout=all",
 					"one linear layer: mlp=1 norm=none readout=all",
 					"logits from the last representation: mlp=2 norm=both readout=last")},
@@ -72,10 +67,8 @@ func Axes(model string) ([]Axis, error) {
 	case "gat", "sgat":
 		return append([]Axis{
 			{Name: axisSelf, Title: "A masked node to itself", Masked: true,
-				Paper:   "eq. 6: “can still appear as the root”; eqs. 7 and 9 mask it",
 				Options: Options("kept: self=kept", "masked: self=masked")},
 			{Name: axisAttention, Title: "Attention dropout without masking", Plain: true,
-				Paper:   "“the exact same hyper-parameters as in the original paper”",
 				Options: Options("0.6: attention-dropout=0.6", "none: attention-dropout=0")},
 		}, common...), nil
 	}

@@ -3,7 +3,6 @@ package measure
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"nodemask/datasets"
 	"nodemask/internal/memory"
@@ -68,12 +67,4 @@ func within(ctx context.Context, b *backend.Backend, open Opener, c record.Cell,
 	}
 	x := Experiment(c, g)
 	return x, x.Within(b, most)
-}
-
-// Tolerance is the allowed difference of F1, in points, on another CPU or version.
-const Tolerance = 2.0
-
-// Near reports whether F1 agrees within [Tolerance]; false for records with readings.
-func Near(old, again record.Record) bool {
-	return old.Readings == nil && old.SplitHash == again.SplitHash && math.Abs(old.MacroF1-again.MacroF1) <= Tolerance
 }

@@ -29,18 +29,13 @@ type Options struct {
 	Shard, Shards int
 	// Open reads each data set that lacks trials, before the first trial.
 	Open Opener
-	// Unopened, unless nil, is told of data sets that cannot be opened before the first trial. Then Missing runs all
-	// other trials before it returns the error; with a nil Unopened it returns it at once.
-	Unopened func(error)
 	// Progress is called before and after each trial, never concurrently.
 	Progress func(State)
 
 	// Epoch is called after each epoch of cells without readings, by the trial's job; it must be quick. Now dates
-	// records; nil: time.Now. Also lists cells to measure in the same trials, which adds no trials. WithoutMAD skips
-	// MAD, a large part of a short trial.
+	// records; nil: time.Now. WithoutMAD skips MAD, a large part of a short trial.
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
 	Now        func() time.Time
-	Also       []record.Cell
 	WithoutMAD bool
 
 	// Protocol is the hash of the rules for readings.
@@ -77,29 +72,16 @@ func Missing(
 	if err != nil {
 		return err
 	}
-	before := total
-	for _, group := range groups {
-		before -= trialsOf(group)
-	}
-	graphs, groups, unopened := openAll(ctx, o.Open, groups)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if unopened != nil {
-		if len(groups) == 0 || o.Unopened == nil {
-			return unopened
-		}
-		o.Unopened(unopened)
-	}
 	missing := 0
 	for _, group := range groups {
-		missing += trialsOf(group)
+		for _, t := range group {
+			missing += len(t.seeds)
+		}
 	}
-	w := &work{Options: o, backend: b, store: store, also: map[string]record.Cell{}, graphs: graphs,
-		begin: time.Now(), missing: missing,
-		state: State{Total: before + missing, Before: before, Done: before}}
-	for _, c := range record.Merged(o.Also) {
-		w.also[c.Key()] = c
+	w := &work{Options: o, backend: b, store: store, graphs: map[string]*datasets.Graph{}, begin: time.Now(),
+		missing: missing, state: State{Total: total, Before: total - missing, Done: total - missing}}
+	if err := w.openAll(ctx, groups); err != nil {
+		return cmp.Or(ctx.Err(), err)
 	}
 	w.queue.groups = groups
 	pool := o.Pool
@@ -109,14 +91,26 @@ func Missing(
 		}
 		defer pool.Close()
 	}
-	return cmp.Or(pool.Run(ctx, w.job), unopened)
+	return pool.Run(ctx, w.job)
+}
+
+// openAll opens all data sets first, to fail early, and joins the errors.
+func (w *work) openAll(ctx context.Context, groups [][]task) (err error) {
+	for _, group := range groups {
+		data := group[0].cell.Data
+		if _, tried := w.graphs[data]; !tried {
+			var failed error
+			w.graphs[data], failed = w.Open(ctx, data)
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
 }
 
 type work struct {
 	Options
 	backend *backend.Backend
 	store   *record.Store
-	also    map[string]record.Cell
 	graphs  map[string]*datasets.Graph
 	begin   time.Time
 	missing int
@@ -147,9 +141,6 @@ func (w *work) trial(ctx context.Context, r *train.Runner, c record.Cell, seed u
 	var epochs func(int, train.Epoch)
 	if w.Epoch != nil {
 		epochs = func(epoch int, e train.Epoch) { w.Epoch(c, seed, epoch, e) }
-	}
-	if more, ok := w.also[c.Key()]; ok {
-		c.Cached, c.History = c.Cached || more.Cached, c.History || more.History
 	}
 	x := Experiment(c, w.graphs[c.Data])
 	x.Smoothness = !w.WithoutMAD

@@ -1,13 +1,10 @@
 package measure
 
 import (
-	"context"
-	"errors"
 	"hash/fnv"
 	"slices"
 	"sync"
 
-	"nodemask/datasets"
 	"nodemask/paper/record"
 )
 
@@ -53,11 +50,10 @@ func plan(
 	return groups, total, nil
 }
 
-// shardOf hashes keys, so that shards do not depend on the artifacts requested. Cells of one program stay together
-// unless drop rates differ, which keeps shards even.
+// shardOf hashes programs, so that shards do not depend on the artifacts requested.
 func shardOf(c record.Cell, shards int) int {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(programWithRates(c)))
+	_, _ = h.Write([]byte(programOf(c)))
 	return int(h.Sum64() % uint64(shards))
 }
 
@@ -79,19 +75,13 @@ func grouped(tasks []task) (groups [][]task) {
 // programOf is equal for cells that may share a program ([train.Runner]): its inputs are mask, split, learning rate,
 // weight decay and drop rates.
 func programOf(c record.Cell) string {
-	p := &c.Parameters
+	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
+	p, u := &c.Parameters, usual.Parameters
 	for _, rate := range []*float64{&p.Dropout, &p.AttentionDropout, &p.RegulariserRate} {
 		if *rate > 0 {
 			*rate = 0.5 // any
 		}
 	}
-	return programWithRates(c)
-}
-
-// programWithRates is [programOf], but distinguishes drop rates.
-func programWithRates(c record.Cell) string {
-	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
-	p, u := &c.Parameters, usual.Parameters
 	if p.KeepRate.Active() {
 		p.KeepRate = 0.5 // any
 	}
@@ -100,35 +90,6 @@ func programWithRates(c record.Cell) string {
 	p.MaxEpochs, p.Patience, p.StopOn = u.MaxEpochs, u.Patience, u.StopOn
 	c.Resplit = false
 	return c.Key()
-}
-
-// openAll opens all data sets first, to fail early. It returns the groups whose data it could open, and the joined
-// errors of the others.
-func openAll(ctx context.Context, open Opener, groups [][]task) (graphs map[string]*datasets.Graph, can [][]task,
-	err error) {
-	graphs = map[string]*datasets.Graph{}
-	for _, group := range groups {
-		data := group[0].cell.Data
-		g, tried := graphs[data]
-		if !tried {
-			var failed error
-			if g, failed = open(ctx, data); failed != nil {
-				g, err = nil, errors.Join(err, failed)
-			}
-			graphs[data] = g
-		}
-		if g != nil {
-			can = append(can, group)
-		}
-	}
-	return graphs, can, err
-}
-
-func trialsOf(tasks []task) (n int) {
-	for _, t := range tasks {
-		n += len(t.seeds)
-	}
-	return n
 }
 
 type queue struct {

@@ -77,38 +77,6 @@ func TestTrajectoriesThatAreMissingAreRunAndOnlyThose(t *testing.T) {
 	require.Contains(t, differences[0], name+": ")
 }
 
-func TestInterruptedRunsResumeAndShardsShareThem(t *testing.T) {
-	b, whole, parts := openGo(t), record.Open(t.TempDir()), record.Open(t.TempDir())
-	o, _ := trainingOptions()
-	require.NoError(t, Missing(t.Context(), b, whole, trainingCells(), o))
-	ctx, cancel := context.WithCancel(t.Context())
-	interrupted := o
-	interrupted.Jobs = 1
-	interrupted.Progress = func(s State) {
-		if s.Done == 5 {
-			cancel()
-		}
-	}
-	require.ErrorIs(t, Missing(ctx, b, parts, trainingCells(), interrupted), context.Canceled)
-	some := loaded(t, parts)
-	require.Len(t, some, 5)
-	o.Shards = 3
-	for o.Shard = range o.Shards {
-		require.NoError(t, Missing(t.Context(), b, parts, trainingCells(), o))
-	}
-	require.Len(t, trainingsOf(t, parts), 12)
-	require.ElementsMatch(t, trainingsOf(t, whole), trainingsOf(t, parts))
-}
-
-// trainingsOf omits fields that differ between runs.
-func trainingsOf(t *testing.T, store *record.Store) []record.Record {
-	all := loaded(t, store)
-	for i := range all {
-		all[i].Seconds = 0
-	}
-	return all
-}
-
 func TestARecordThatAsksForTooMuchIsRefused(t *testing.T) {
 	b := openGo(t)
 	g, err := datasets.SBM(t.Context(), datasets.SBMOptions{Nodes: 60, Classes: 2, MeanDegree: 4, Seed: 1})

@@ -44,14 +44,6 @@ type Choice struct {
 	Value string
 }
 
-// In reports whether choices contains c.
-func (c Choice) In(choices []Choice) bool {
-	return slices.ContainsFunc(choices, func(other Choice) bool {
-		return other.Axis.Name == c.Axis.Name &&
-			other.Value == c.Value
-	})
-}
-
 // Arguments returns the choice as arguments of 'nodemask train'.
 func (c Choice) Arguments() []string {
 	value := c.Value

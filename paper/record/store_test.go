@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -94,24 +93,6 @@ func TestALineThatWasCutShortIsNamedWithItsPlace(t *testing.T) {
 	writeFile(t, path, append(text, text[:10]...))
 	_, err := store.Verify()
 	require.ErrorContains(t, err, fmt.Sprintf("cora-gin.jsonl: byte %d: the last line is cut short, after 10 bytes", len(text)))
-}
-
-func TestManyWritersLoseNothing(t *testing.T) {
-	folder := t.TempDir()
-	c := NewCell("cora", "gin", datasets.Transductive, 10)
-	var writers sync.WaitGroup
-	for w := range 4 {
-		writers.Go(func() {
-			store := Open(folder) // as another process would
-			for i := range 25 {
-				if err := store.Add(testRecord(c, uint64(25*w+i+1), 80)); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	writers.Wait()
-	require.Len(t, recordsOf(t, Open(folder)), 100)
 }
 
 func TestRecordsThatCannotBeAreRefusedWithFileAndLine(t *testing.T) {

@@ -156,16 +156,6 @@ func withGain(s plots.Series, x float64, g judge.Gain) plots.Series {
 	return s
 }
 
-func (e *Evidence) departure(from judge.Answer, step string) (judge.Answer, error) {
-	all, err := e.each(judge.Departures, from.Data, from.Model, from.Setting)
-	for _, a := range all {
-		if judge.Departure(a.Axes, a.Reading) == step {
-			return a, err
-		}
-	}
-	return judge.Answer{}, err
-}
-
 func rowTitle(row judge.Row) string {
 	title := hyper.Title(row.Model)
 	switch {

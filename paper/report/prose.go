@@ -72,7 +72,7 @@ func (e *Evidence) words() text.FuncMap {
 			return words, nil
 		},
 		"graphs": GraphsSentence, "gain": e.gain, "gains": e.gainsOf, "instead": e.instead, "stated": e.stated, "published": published,
-		"distance": e.distance, "early": e.earlyEpochs, "single": e.singleClass, "without90": e.without90,
+		"distance": e.distance, "early": e.earlyEpochs,
 		"untuned": e.untuned, "tuned": e.tunedAgainst, "sub": func(a, b float64) float64 { return a - b },
 		"is": e.graded, "claimed": e.claimed, "cost": e.cost, "mad": e.madOf, "f1": e.f1Of, "rank": e.rankOfLevels,
 		"scaled": e.in(judge.Scale), "departed": e.in(judge.Departures),
@@ -325,48 +325,6 @@ func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool)
 		}
 	}
 	return n, nil
-}
-
-// stoppedGAT answers for GAT on Cora, stopped on validation F1.
-func (e *Evidence) stoppedGAT(nodes string) (judge.Answer, error) {
-	cell, err := judge.Ask(e.cited, leadingData, "gat", setting(nodes), judge.Choice{}, judge.Contrast{})
-	if err != nil {
-		return cell, err
-	}
-	a, err := e.departure(cell, "stop: macro F1")
-	if err == nil && !a.Complete() {
-		err = errMissing
-	}
-	return a, err
-}
-
-// singleClass counts splits with 90 % train nodes on which masked stoppedGAT scores like a single-class prediction.
-func (e *Evidence) singleClass(nodes string) (n int, err error) {
-	a, err := e.stoppedGAT(nodes)
-	if err != nil {
-		return 0, err
-	}
-	f1, err := a.F1(e.cited, a.Reading, judge.Masked, 90)
-	for _, score := range f1 {
-		if score < 10 {
-			n++
-		}
-	}
-	return n, err
-}
-
-// without90 is stoppedGAT's effect, over all sizes or without the largest.
-func (e *Evidence) without90(nodes string, all bool) (effect, error) {
-	a, err := e.stoppedGAT(nodes)
-	if err != nil {
-		return effect{}, err
-	}
-	differences := a.Effect.Differences
-	if !all {
-		differences = differences[:len(differences)-1]
-	}
-	test, err := stats.Pooled(differences)
-	return effect{TTest: test}, err
 }
 
 func (e *Evidence) judged(id string) (Verdict, error) {

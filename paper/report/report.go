@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -27,11 +26,6 @@ type section struct {
 	Trials, Of   int // trials, and the number at ten per cell
 	CellCount    int
 	Seconds      float64
-	From, To     string // dates
-	Backends     string
-	Versions     string
-	Devices      string
-	Seeds        string
 	NothingFound bool
 }
 
@@ -203,33 +197,11 @@ func newSection(a Artifact, e *Evidence) (s section, err error) {
 	csv, err := t.Render("csv")
 	s.CSV = template.URL("data:text/csv;charset=utf-8," + url.PathEscape(csv)) //nolint:gosec // text, escaped
 	s.Verdicts = Judge([]Artifact{a}, e)
-	s.describe(e)
-	return s, err
-}
-
-func (s *section) describe(e *Evidence) {
-	backends, versions, devices := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	var least, most uint64
-	for _, c := range e.cellsOf(s.Artifact) {
+	for _, c := range e.cellsOf(a) {
 		for _, t := range e.Records.Trials(c) {
 			s.Trials++
 			s.Seconds += t.Seconds
-			backends[t.Backend], versions[t.Version], devices[t.Device] = true, true, true
-			if day, _, _ := strings.Cut(t.Date, "T"); day != "" {
-				if s.From == "" || day < s.From {
-					s.From = day
-				}
-				s.To = max(s.To, day)
-			}
-			if least == 0 || t.Seed < least {
-				least = t.Seed
-			}
-			most = max(most, t.Seed)
 		}
 	}
-	if most > 0 {
-		s.Seeds = fmt.Sprintf("%d to %d", least, most)
-	}
-	list := func(m map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(m)), "; ") }
-	s.Backends, s.Versions, s.Devices = list(backends), list(versions), list(devices)
+	return s, err
 }
