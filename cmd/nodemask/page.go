@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,9 +61,7 @@ time.`,
 		if err != nil {
 			return fmt.Errorf("a page is compiled from the project's source: %w", err)
 		}
-		if o.Results, err = report.OpenRecords(folder); err != nil {
-			return err
-		}
+		o.Results = report.Open(folder).Records
 		if o.Module, err = page.Build(c.Context(), project); err != nil {
 			return err
 		}
@@ -90,7 +89,9 @@ time.`,
 				return err
 			}
 		}
-		if err := writeFile(output, func(w io.Writer) error { return page.Write(w, o) }); err != nil {
+		if err := writeFile(output, func(w io.Writer) error {
+			return cmp.Or(page.Write(w, o), o.Results.Err())
+		}); err != nil {
 			return err
 		}
 		return say(c.ErrOrStderr(), "wrote %s", output)

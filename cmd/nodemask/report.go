@@ -22,8 +22,8 @@ func newReportCommand() *cobra.Command {
 		Use:   "report [ID…]",
 		Short: "Show the paper's tables and figures from the recorded results",
 		Long: `Show the paper's tables and figures from the recorded results, beside the published ones, with a verdict on each
-claim. Tables and figures that are named are printed, or written as a page with -o; without names the page has all of
-them, after the findings. It needs no other files. 'answers' is what node masking changes in the reading that the paper
+claim. Tables and figures that are named are printed; without names they are a page, after the findings, that needs no
+other files. 'answers' is what node masking changes in the reading that the paper
 cites, 'summary' the verdict on each claim; 'summary --format json' is for programs: docs/FORMATS.md describes its
 fields. A part of the protocols (cited, departures, stated, scale, tables, graphs) prints its numbers.`,
 		Example: `  nodemask report -o report.html
@@ -54,10 +54,10 @@ fields. A part of the protocols (cited, departures, stated, scale, tables, graph
 				format = string(plots.FormatText)
 			}
 		}
-		if len(ids) > 0 && output == "" && !c.Flags().Changed("format") {
+		if len(ids) > 0 && !c.Flags().Changed("format") {
 			format = string(plots.FormatText)
 		}
-		artifacts, err := report.Reported(ids...)
+		artifacts, err := report.Find(ids...)
 		if err != nil {
 			return misuse{err}
 		}
@@ -73,7 +73,7 @@ fields. A part of the protocols (cited, departures, stated, scale, tables, graph
 		if !slices.Contains(known, plots.Format(format)) {
 			return misusef("--format %s: expected one of %v", format, known)
 		}
-		page := format == string(plots.FormatHTML) && overview == ""
+		page := format == string(plots.FormatHTML) && overview == "" && len(ids) == 0
 		if page {
 			output = cmp.Or(output, "report.html")
 		}
@@ -90,7 +90,7 @@ fields. A part of the protocols (cited, departures, stated, scale, tables, graph
 				err = report.WriteClaims(&b, artifacts, e)
 				text = b.String()
 			case page:
-				err = report.WriteReport(&b, artifacts, e, len(ids) > 0)
+				err = report.WriteReport(&b, artifacts, e)
 				text = b.String()
 			default:
 				text, err = tablesOf(overview, artifacts, e, plots.Format(format))

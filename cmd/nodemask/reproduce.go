@@ -81,13 +81,13 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 		return misusef("--trials %d: expected 1 to 1000000", f.trials)
 	}
 	if f.list {
-		if len(ids) == 0 {
-			artifacts = report.Artifacts()
-		}
 		for _, a := range artifacts {
 			fmt.Fprintf(c.OutOrStdout(), "%-24s %4d cells  %s\n", a.ID, len(a.Cells()), a.Title)
 		}
 		return nil
+	}
+	if len(ids) == 0 {
+		artifacts = slices.DeleteFunc(artifacts, func(a report.Artifact) bool { return a.Elsewhere })
 	}
 	if f.pages {
 		return f.runPages(c, artifacts)
@@ -120,11 +120,6 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 }
 
 func (f *reproduceFlags) runPages(c *cobra.Command, artifacts []report.Artifact) error {
-	for _, name := range []string{"trials", "backend", "results"} {
-		if c.Flags().Changed(name) {
-			return misusef("--pages: expected no --%s: one trial a cell, by --backend go, in results/%s", name, report.PagesFolder)
-		}
-	}
 	b, err := openBackend(c.ErrOrStderr(), "go")
 	if err != nil {
 		return err

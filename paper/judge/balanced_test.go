@@ -1,7 +1,6 @@
 package judge_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +15,6 @@ func TestBalancedArmsShareConfigurations(t *testing.T) {
 	d := judge.BalancedDesign()
 	require.Len(t, d.Questions(), 6*3*2*2)
 	require.Len(t, d.Protocol().Questions(), 4*3*2*2, "two were added")
-	d.Arms, d.Added = slices.Concat(d.Arms, d.Added), nil // so that all are trained together
 	own := map[string]int{judge.ArmPlain: 0, judge.ArmMaskedTuned: 8 * 16, judge.ArmDropEdge: 4 * 16,
 		judge.ArmDropout: 4 * 8, judge.ArmDropGNN: 4 * 16}
 	for _, model := range d.Models {

@@ -236,8 +236,7 @@ type Tuned struct {
 	Complete bool
 	// Next is the batch to train; no cells: finished.
 	Next Batch
-	// Stage of Next. 0: the protocol's arms choose; 1: they are compared on fresh splits; 2 and 3: the same for added
-	// arms, which never delay the protocol.
+	// Stage of Next. 0: arms choose; 1: they are compared on fresh splits.
 	Stage int
 }
 
@@ -249,13 +248,9 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 		return r.Readings(c)
 	}
 	tries, fresh := hyper.Seeds(d.FirstTry, tunedTries), hyper.Seeds(d.Fresh, tunedFresh)
-	var left [4][]record.Cell // by stage
+	var left [2][]record.Cell // by stage
 	for i, name := range slices.Concat(d.Arms, d.Added) {
 		arm, added := TunedArm{Name: name}, i >= len(d.Arms)
-		stage := 0
-		if added {
-			stage = 2
-		}
 		var best record.Cell
 		complete := true
 		for _, values := range d.configurations(q.Model.Name, name) {
@@ -272,7 +267,7 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 			}
 			if n < tunedTries {
 				complete = false
-				left[stage] = append(left[stage], c)
+				left[0] = append(left[0], c)
 			} else if arm.Chosen == nil || total > arm.Validation {
 				arm.Chosen, arm.Validation, best = values, total, c
 			}
@@ -290,14 +285,14 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 		}
 		if len(arm.F1) < tunedFresh {
 			arm.F1 = nil
-			left[stage+1] = append(left[stage+1], best)
+			left[1] = append(left[1], best)
 			t.Complete = t.Complete && added
 		}
 		t.Arms = append(t.Arms, arm)
 	}
 	for stage, cells := range left {
 		if len(cells) > 0 {
-			t.Stage, t.Next = stage, Batch{Cells: record.Merged(cells), Seeds: [][]uint64{tries, fresh}[stage%2]}
+			t.Stage, t.Next = stage, Batch{Cells: record.Merged(cells), Seeds: [][]uint64{tries, fresh}[stage]}
 			break
 		}
 	}

@@ -27,11 +27,7 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, e
 	var ratios, effects []float64
 	for _, model := range []string{"gin", "sgat"} {
 		for _, setting := range datasets.Settings() {
-			q, err := judge.QuestionOf(judge.Scale, g.Name, model, setting)
-			if err != nil {
-				return c, 0, err
-			}
-			answers, err := judge.Each(e.cited, q)
+			answers, err := e.each(judge.Scale, g.Name, model, setting)
 			if err != nil {
 				return c, 0, err
 			}

@@ -95,9 +95,6 @@ func CellsOf(artifacts []Artifact) []record.Cell {
 // Sizes returns the paper's train set sizes, in percent.
 func Sizes() []int { return []int{10, 20, 25, 33, 50, 75, 90} }
 
-func (a Artifact) command() string { return "nodemask reproduce " + a.ID }
-func (a Artifact) shown() string   { return "nodemask report " + a.ID }
-
 func fewSizes() []int { return []int{10, 50} }
 
 var numbers = map[string]string{"table-gat": "Table 1", "table-mad": "Table 2", "table-gin-cora": "Table 3a",
@@ -124,19 +121,11 @@ func Artifacts() []Artifact {
 	return all
 }
 
-// Reported is [Find], but without ids adds by-name-only artifacts about which the paper makes claims.
-func Reported(ids ...string) ([]Artifact, error) {
-	if len(ids) > 0 {
-		return Find(ids...)
-	}
-	return slices.DeleteFunc(Artifacts(), func(a Artifact) bool { return a.Elsewhere && len(a.Claims) == 0 }), nil
-}
-
-// Find returns artifacts by id; without ids, all but those that run only by name.
+// Find returns artifacts by id; without ids, all.
 func Find(ids ...string) ([]Artifact, error) {
 	all := Artifacts()
 	if len(ids) == 0 {
-		return slices.DeleteFunc(all, func(a Artifact) bool { return a.Elsewhere }), nil
+		return all, nil
 	}
 	var known []string
 	for _, a := range all {

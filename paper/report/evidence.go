@@ -17,12 +17,12 @@ type Evidence struct {
 	// OnError, if set, receives reading errors.
 	OnError func(error)
 
-	load     func(...record.Pair) ([]record.Record, error) // without arguments, all
-	all      *record.Results                               // first protocol
-	cited    *record.Results                               // second protocol
-	third    *record.Results                               // third protocol
-	answers  [][]judge.Answer                              // nil: not computed yet
-	verdicts map[string]Verdict                            // by claim ID
+	load     func(...record.Pair) ([]record.Record, error)
+	all      *record.Results    // first protocol
+	cited    *record.Results    // second protocol
+	third    *record.Results    // third protocol
+	answers  [][]judge.Answer   // nil: not computed yet
+	verdicts map[string]Verdict // by claim ID
 	err      error
 
 	comparisons map[string]tunedComparison // by table ID
@@ -47,13 +47,6 @@ func Open(folder string) *Evidence {
 	e.third = part(ThirdFolder, judge.ThirdProtocol())
 	e.prepare()
 	return e
-}
-
-// OpenRecords returns the trials of [Shown].
-func OpenRecords(folder string) (*record.Results, error) {
-	e := Open(folder)
-	records := e.records(Shown())
-	return record.NewResults(records), e.Err()
 }
 
 func (e *Evidence) prepare() {
@@ -95,23 +88,12 @@ func (e *Evidence) fail(err error) {
 // Err returns the first reading error. After one, output is incomplete: do not show it.
 func (e *Evidence) Err() error { return e.err }
 
-// Trials returns the number of trials behind the tables. It reads all.
-func (e *Evidence) Trials() int { return len(e.records(tableCells())) }
-
-func (e *Evidence) records(cells []record.Cell) []record.Record {
-	all, err := e.load()
-	e.fail(err)
-	recorded := map[string]bool{}
-	for _, r := range all {
-		recorded[r.Cell] = true
+// Trials returns the number of trials behind the tables.
+func (e *Evidence) Trials() (n int) {
+	for _, c := range tableCells() {
+		n += len(e.Records.Trials(c))
 	}
-	for _, c := range cells {
-		if !recorded[c.Key()] {
-			some, _ := e.readOff(c)
-			all = append(all, some...)
-		}
-	}
-	return all
+	return n
 }
 
 // ReadOff reports whether a cell is read off the protocols' trainings.

@@ -43,7 +43,6 @@ func (e *Evidence) Advice() plots.Table {
 		name, _, _ := strings.Cut(arm, ",")
 		t.Header = append(t.Header, "against "+name+"†")
 	}
-	var partly []string // data of starred entries
 	advised := map[string]bool{}
 	for _, id := range []string{balancedID, tunedID} {
 		c := e.tuned(id)
@@ -68,24 +67,14 @@ func (e *Evidence) Advice() plots.Table {
 					texts = append(texts, effectOr(e.judgeTuned(id, other.arm, setting, model)))
 				}
 				for _, arm := range added {
-					text, of := effectOr(e.judgeTuned(id, arm, setting, model)), c.on(arm, model)
-					if of != "" && of != on {
-						text += "*"
-						if !slices.Contains(partly, of) {
-							partly = append(partly, of)
-						}
-					}
-					texts = append(texts, text)
+					texts = append(texts, effectOr(e.judgeTuned(id, arm, setting, model)))
 				}
 				t.Rows = append(t.Rows, plots.Fields(texts...))
 			}
 		}
 	}
 	if strings.Contains(fmt.Sprint(t.Header, t.Rows), "†") {
-		t.Caption += " †: added later, exploratory."
-	}
-	if len(partly) > 0 {
-		t.Caption += " *: of the cells on " + strings.Join(partly, "; ") + " alone."
+		t.Caption += " †: added later, exploratory; an arm so marked has not run on all data."
 	}
 	return t
 }

@@ -90,25 +90,9 @@ func (e *Evidence) Levels() (plots.Panels, error) {
 		for _, data := range judge.Data() {
 			c := plots.Chart{ID: fmt.Sprintf("%s-%s-%s", levelsID, data, setting), Title: DataTitle(data) + ", " +
 				nodesOf(setting)}
-			divided, onF1, raw, err := judge.Levels(data, setting)
-			if err != nil {
+			var err error
+			if c.Series, err = e.levels(data, setting); err != nil {
 				return p, err
-			}
-			for i, q := range []judge.Question{divided, onF1, raw} {
-				s := plots.Series{Scattered: true, Name: []string{"features divided by their sum",
-					"the same, stopped on macro F1†", "raw features"}[i]}
-				of, err := judge.Each(e.cited, q)
-				if err != nil {
-					return p, err
-				}
-				for _, a := range of {
-					if a.Complete() {
-						s.X, s.Y = append(s.X, average(a.Effect.Plain)), append(s.Y, a.Effect.Pooled.MeanDifference)
-					}
-				}
-				if len(s.X) > 0 {
-					c.Series = append(c.Series, s)
-				}
 			}
 			if len(c.Series) > 0 {
 				row = append(row, c)
@@ -119,6 +103,30 @@ func (e *Evidence) Levels() (plots.Panels, error) {
 		}
 	}
 	return p, nil
+}
+
+func (e *Evidence) levels(data string, setting datasets.Setting) (all []plots.Series, err error) {
+	divided, onF1, raw, err := judge.Levels(data, setting)
+	if err != nil {
+		return nil, err
+	}
+	for i, q := range []judge.Question{divided, onF1, raw} {
+		s := plots.Series{Scattered: true, Name: []string{"features divided by their sum",
+			"the same, stopped on macro F1†", "raw features"}[i]}
+		answers, err := judge.Each(e.cited, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range answers {
+			if a.Complete() {
+				s.X, s.Y = append(s.X, average(a.Effect.Plain)), append(s.Y, a.Effect.Pooled.MeanDifference)
+			}
+		}
+		if len(s.X) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all, nil
 }
 
 func (e *Evidence) each(part judge.Part, data, model string, setting datasets.Setting) ([]judge.Answer, error) {

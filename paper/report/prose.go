@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -415,24 +416,13 @@ func (e *Evidence) deepest(layers int, nodes string) (best, error) {
 
 // rankOfLevels is Kendall's rank correlation of masking's gain with plain GIN's score in [Levels].
 func (e *Evidence) rankOfLevels(data, nodes string) (float64, error) {
-	divided, onF1, raw, err := judge.Levels(data, setting(nodes))
-	if err != nil {
-		return 0, err
-	}
+	all, err := e.levels(data, setting(nodes))
 	var levels, gains []float64
-	for _, q := range []judge.Question{divided, onF1, raw} {
-		all, err := judge.Each(e.cited, q)
-		if err != nil {
-			return 0, err
-		}
-		for _, a := range all {
-			if a.Complete() {
-				levels, gains = append(levels, average(a.Effect.Plain)), append(gains, a.Effect.Pooled.MeanDifference)
-			}
-		}
+	for _, s := range all {
+		levels, gains = append(levels, s.X...), append(gains, s.Y...)
 	}
-	if len(levels) < 2 {
-		return 0, errMissing
+	if err != nil || len(levels) < 2 {
+		return 0, cmp.Or(err, errMissing)
 	}
 	return stat.Kendall(levels, gains, nil), nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -42,11 +41,11 @@ func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " "
 var reportTemplate string
 
 // WriteReport writes one self-contained HTML page: the findings, then a folded chapter per artifact with command,
-// verdicts, sources and data. Links into a chapter open it, and printing opens all. With alone, it omits the findings.
-func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, alone bool) error {
+// verdicts, sources and data. Links into a chapter open it, and printing opens all.
+func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence) error {
 	// scripts/reports fills the comment, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")
-	contents := map[string]any{"Alone": alone, "Site": site}
+	contents := map[string]any{"Site": site}
 	var sections []section
 	for _, a := range artifacts {
 		s, err := newSection(a, e)
@@ -56,12 +55,10 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence, alone bool) err
 		sections = append(sections, s)
 	}
 	contents["Sections"] = sections
-	if !alone {
-		rank := map[bool]int{true: 0, false: 1}
-		slices.SortStableFunc(sections, func(a, b section) int { return rank[a.IsChart()] - rank[b.IsChart()] })
-		if err := addOverview(contents, artifacts, e); err != nil {
-			return err
-		}
+	rank := map[bool]int{true: 0, false: 1}
+	slices.SortStableFunc(sections, func(a, b section) int { return rank[a.IsChart()] - rank[b.IsChart()] })
+	if err := addOverview(contents, artifacts, e); err != nil {
+		return err
 	}
 	page, err := template.New("report").Parse(reportTemplate)
 	if err != nil {
@@ -101,10 +98,8 @@ func trusted[T string | []byte](text T, err error) (template.HTML, error) {
 }
 
 func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (err error) {
-	if slices.ContainsFunc(artifacts, func(a Artifact) bool { return len(a.Claims) > 0 }) {
-		if contents["Forest"], err = trusted(ClaimsForest(artifacts, e).SVG()); err != nil {
-			return err
-		}
+	if contents["Forest"], err = trusted(ClaimsForest(artifacts, e).SVG()); err != nil {
+		return err
 	}
 	if contents["Answer"], err = newAnswerSection(e); err != nil {
 		return err
@@ -116,7 +111,6 @@ func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (er
 		return err
 	}
 	contents["Trials"] = e.Trials()
-	contents["Fewest"], contents["Most"] = e.trialsPerCell(artifacts)
 	return nil
 }
 
@@ -154,22 +148,8 @@ func newAnswerSection(e *Evidence) (s answerSection, err error) {
 	return s, nil
 }
 
-func (e *Evidence) trialsPerCell(artifacts []Artifact) (fewest, most int) {
-	fewest = math.MaxInt
-	for _, a := range artifacts {
-		if a.Elsewhere {
-			continue
-		}
-		for _, c := range e.cellsOf(a) {
-			n := len(e.Records.Trials(c))
-			fewest, most = min(fewest, n), max(most, n)
-		}
-	}
-	return min(fewest, most), most
-}
-
 func newSection(a Artifact, e *Evidence) (s section, err error) {
-	s = section{Artifact: a, Command: a.command(), CellCount: len(e.cellsOf(a))}
+	s = section{Artifact: a, Command: "nodemask reproduce " + a.ID, CellCount: len(e.cellsOf(a))}
 	s.Of = paperTrials * s.CellCount
 	var t plots.Table
 	if a.IsChart() {

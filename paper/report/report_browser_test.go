@@ -19,7 +19,7 @@ func TestChaptersOfTheReportOpenByLinkAndOnPaper(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.html")
 	out, err := os.Create(file)
 	require.NoError(t, err)
-	require.NoError(t, WriteReport(out, all, newEvidence(t, nil), false))
+	require.NoError(t, WriteReport(out, all, newEvidence(t, nil)))
 	require.NoError(t, out.Close())
 	b := browsertest.Open(t, browsertest.Start(t, 2*time.Minute), file, 390)
 	var before, after struct{ Open, Folded, Height int }

@@ -1,11 +1,9 @@
 package report
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,22 +69,6 @@ func TestATableReadsTheFilesOfItsOwnModelAndDataAlone(t *testing.T) {
 	}
 }
 
-func TestAnswersReadTheSecondProtocolAlone(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(results, SecondFolder, "*.jsonl"))
-	require.NoError(t, err)
-	for i, path := range files {
-		files[i], err = filepath.Rel(results, path)
-		require.NoError(t, err)
-	}
-	want, err := committed(t).AnswersTable()
-	require.NoError(t, err)
-	got, err := Open(damagedBut(t, files...)).AnswersTable()
-	require.NoError(t, err)
-	require.Equal(t, want, got)
-	_, err = Open(damagedBut(t, files[1:]...)).AnswersTable()
-	require.ErrorContains(t, err, files[0]+": line 1: ")
-}
-
 func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 	for name, show := range map[string]func(*Evidence){
 		"summary": func(e *Evidence) { Summary(Artifacts(), e) },
@@ -100,15 +82,5 @@ func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 		require.ErrorContains(t, e.Err(), "line 1: not a ", name)
 		require.Positive(t, told, name)
 	}
-	require.ErrorContains(t, WriteReport(io.Discard, Artifacts(), Open(damagedBut(t)), false), "line 1: not a ")
-}
-
-func TestAPageOfNamedTablesSaysNothingOfOthers(t *testing.T) {
-	found := artifact(t, "table-scale-cora")
-	files := []string{"cora-gin.jsonl", filepath.Join(SecondFolder, "cora-gin.jsonl")}
-	var page bytes.Buffer
-	require.NoError(t, WriteReport(&page, []Artifact{found}, Open(damagedBut(t, files...)), true))
-	require.Equal(t, 1, strings.Count(page.String(), "<section "))
-	require.Contains(t, page.String(), `<section id="table-scale-cora">`)
-	require.Contains(t, page.String(), found.Claims[0].Text)
+	require.ErrorContains(t, WriteReport(io.Discard, Artifacts(), Open(damagedBut(t))), "line 1: not a ")
 }

@@ -50,7 +50,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 	plain.History = true
 	records := append(recordtest.Records(plain, 50, 51, 52), recordtest.Records(paper.Masked(plain, 0.1), 60, 61, 62)...)
 	var page bytes.Buffer
-	require.NoError(t, WriteReport(&page, all, newEvidence(t, records), false))
+	require.NoError(t, WriteReport(&page, all, newEvidence(t, records)))
 	text := page.String()
 	require.Less(t, len(text), 3<<20)
 	require.Contains(t, text, `51.00<small style="opacity:.8"> ± 1.00</small>`)
@@ -64,7 +64,7 @@ func TestTheReportIsOnePageThatNeedsNothingElse(t *testing.T) {
 		require.Contains(t, text, "nodemask reproduce "+a.ID)
 	}
 	var again bytes.Buffer
-	require.NoError(t, WriteReport(&again, all, newEvidence(t, records), false))
+	require.NoError(t, WriteReport(&again, all, newEvidence(t, records)))
 	require.Equal(t, text, again.String(), "the same results, the same bytes")
 	svg.WellFormed(t, text[strings.Index(text, "<main>"):strings.Index(text, "</main>")+len("</main>")])
 }

@@ -37,12 +37,12 @@ func Judge(artifacts []Artifact, e *Evidence) []Judged {
 				if c.Subject != subject {
 					continue
 				}
-				j := Judged{Claim: c, Verdict: e.verdict(c), Command: a.shown(), cells: e.cellsOf(a)}
+				j := Judged{Claim: c, Verdict: e.verdict(c), Command: "nodemask report " + a.ID, cells: e.cellsOf(a)}
 				switch {
 				case j.command != "":
 					j.Command = j.command
 				case j.Grade == judge.NotRun:
-					j.Command = a.command()
+					j.Command = "nodemask reproduce " + a.ID
 				}
 				all = append(all, j)
 			}
@@ -64,17 +64,13 @@ func count[T any](all []T, is func(T) bool) (n int) {
 func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 	all := Judge(artifacts, e)
 	t := plots.Table{ID: SummaryID, Title: "What was found",
-		Header: []string{"claim", "verdict", "p < 0.05", "pooled effect [95 %]", "how robust", "command", "rule"}, TextColumns: 7,
+		Header: []string{"claim", "verdict", "p < 0.05", "pooled effect [95 %]", "how robust", "rule"}, TextColumns: 6,
 		Caption: "Bold: the paper's claims; the others are ours. \u201cp < 0.05\u201d is the paper's own rule: in how many " +
 			"comparisons the claim holds significantly."}
-	if fewest, most := e.trialsPerCell(artifacts); most > 0 && fewest < paperTrials {
-		t.Caption += fmt.Sprintf(" Cells have %d to %d trials, where the paper has %d.", fewest, most, paperTrials)
-	}
 	for _, j := range all {
 		t.Rows = append(t.Rows, []plots.Field{{Text: j.Text, Bold: !j.Ours, Note: j.Says},
 			{Text: j.GradeText(), Note: j.Figures}, {Text: orDash(j.Strict())}, {Text: orDash(j.EffectText())},
-			{Text: orDash(j.Robust)}, {Text: j.Command},
-			{Text: orDash(j.Rule)}})
+			{Text: orDash(j.Robust)}, {Text: orDash(j.Rule)}})
 	}
 	return t
 }

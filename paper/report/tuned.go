@@ -51,32 +51,8 @@ func (e *Evidence) tuned(id string) tunedComparison {
 				c.cells = append(c.cells, t)
 			}
 		}
-		c.hideUnfinished()
 		return c
 	})
-}
-
-// hideUnfinished removes an added arm's scores on data where it is incomplete.
-func (c tunedComparison) hideUnfinished() {
-	type where struct {
-		model     judge.TunedModel
-		data, arm string
-	}
-	unfinished := map[where]bool{}
-	for _, t := range c.cells {
-		for _, arm := range t.Arms {
-			if arm.F1 == nil {
-				unfinished[where{t.Model, t.Data, arm.Name}] = true
-			}
-		}
-	}
-	for _, t := range c.cells {
-		for i, arm := range t.Arms {
-			if unfinished[where{t.Model, t.Data, arm.Name}] {
-				t.Arms[i].F1 = nil
-			}
-		}
-	}
 }
 
 // having returns the cells that show an arm; setting "": both.
