@@ -7,25 +7,19 @@ import (
 )
 
 // The kernels of attention in Go, as in loops.go.
-type agreementArgs struct {
-	offsets, columns []int32
-	x, h             []float32
-	width, heads     int
-	y                []float32
-}
 
-func (a *agreementArgs) rows(from, to int) {
-	if haveLanes() {
-		lanes.Agreement.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.columns), lanes.Slice(a.x), lanes.Slice(a.h),
-			lanes.Int(a.width), lanes.Int(a.heads), lanes.Slice(a.y))
-		return
-	}
-	for r := from; r < to; r++ {
-		x := a.x[r*a.width : (r+1)*a.width]
-		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
-			inner(x, a.h[int(a.columns[i])*a.width:], a.y[int(i)*a.heads:][:a.heads])
-		}
-	}
+func agreement(x, y []array) {
+	offsets, columns, h, width, heads := x[0].ints, x[1].ints, x[3].floats, x[2].columns, y[0].columns
+	each(x[2].rows, len(columns)*width, lanes.Agreement, []lanes.Word{lanes.Slice(offsets), lanes.Slice(columns),
+		lanes.Slice(x[2].floats), lanes.Slice(h), lanes.Int(width), lanes.Int(heads), lanes.Slice(y[0].floats)},
+		func(from, to int) {
+			for r := from; r < to; r++ {
+				x := x[2].floats[r*width : (r+1)*width]
+				for i := offsets[r]; i < offsets[r+1]; i++ {
+					inner(x, h[int(columns[i])*width:], y[0].floats[int(i)*heads:][:heads])
+				}
+			}
+		})
 }
 
 func inner(x, h, y []float32) {
@@ -57,6 +51,39 @@ type attentionArgs struct {
 	alpha, kept, y          []float32 // kept is nil without keep
 	// backward; targetGradient may be nil
 	g, d, targetGradient []float32
+}
+
+func attention(scores, x []array) *attentionArgs {
+	a := &attentionArgs{offsets: x[0].ints, columns: x[1].ints, h: x[2].floats}
+	if len(scores) == 1 {
+		a.e = scores[0].floats
+	} else {
+		a.source, a.target, a.slope = scores[0].floats, scores[1].floats, scores[2].floats[0]
+	}
+	return a
+}
+
+func attend(x, y []array) {
+	_, x = skipping(x)
+	scores := x[3:]
+	var keep, kept []float32
+	if last := len(scores) - 1; len(y) > 2 {
+		scores, keep, kept = scores[:last], scores[last].floats, y[2].floats
+	}
+	a := attention(scores, x)
+	a.y, a.width, a.alpha, a.heads, a.keep, a.kept = y[0].floats, y[0].columns, y[1].floats, y[1].columns, keep, kept
+	forRows(y[0].rows, x[1].rows*a.width, a.attend)
+}
+
+func attendBackward(x, y []array) {
+	_, x = skipping(x)
+	a := attention(x[6:], x)
+	a.alpha, a.kept, a.g, a.d = x[3].floats, x[4].floats, x[5].floats, y[0].floats
+	a.width, a.heads = x[5].columns, x[3].columns
+	if len(y) > 1 {
+		a.targetGradient = y[1].floats
+	}
+	each(x[5].rows, x[1].rows*a.width, lanes.AttendBackward, a.lanes(), a.backward)
 }
 
 func (a *attentionArgs) attend(from, to int) {
@@ -127,10 +154,6 @@ func (a *attentionArgs) lanes() []lanes.Word {
 }
 
 func (a *attentionArgs) backward(from, to int) {
-	if haveLanes() {
-		lanes.AttendBackward.Run(from, to, a.lanes()...)
-		return
-	}
 	shared, all := make([]float32, a.heads), make([]float32, a.heads)
 	for r := from; r < to; r++ {
 		clear(shared)
@@ -165,59 +188,45 @@ func (a *attentionArgs) backward(from, to int) {
 	}
 }
 
-type scoreArgs struct {
-	x, a, b      []float32
-	width, heads int
-	y, z         []float32
-	// backward
-	v, w                              []float32
-	parts                             int
-	xGradient, aGradients, bGradients []float32
+func score(x, y []array) {
+	width, heads, xs := x[0].columns, y[0].columns, x[0].floats
+	each(x[0].rows, 2*len(xs), lanes.Score, []lanes.Word{lanes.Slice(xs), lanes.Slice(x[1].floats),
+		lanes.Slice(x[2].floats), lanes.Int(width), lanes.Int(heads), lanes.Slice(y[0].floats), lanes.Slice(y[1].floats)},
+		func(from, to int) {
+			for r := from; r < to; r++ {
+				row := xs[r*width : (r+1)*width]
+				inner(row, x[1].floats, y[0].floats[r*heads:(r+1)*heads])
+				inner(row, x[2].floats, y[1].floats[r*heads:(r+1)*heads])
+			}
+		})
 }
 
-func (a *scoreArgs) lanes() []lanes.Word {
-	return []lanes.Word{lanes.Slice(a.x), lanes.Slice(a.a), lanes.Slice(a.b), lanes.Int(a.width), lanes.Int(a.heads),
-		lanes.Slice(a.y),
-		lanes.Slice(a.z), lanes.Slice(a.v), lanes.Slice(a.w), lanes.Int(len(a.x) / a.width), lanes.Int(a.parts),
-		lanes.Slice(a.xGradient), lanes.Slice(a.aGradients), lanes.Slice(a.bGradients)}
-}
-
-func (a *scoreArgs) rows(from, to int) {
-	if haveLanes() {
-		lanes.Score.Run(from, to, a.lanes()...)
-		return
-	}
-	for r := from; r < to; r++ {
-		x := a.x[r*a.width : (r+1)*a.width]
-		inner(x, a.a, a.y[r*a.heads:(r+1)*a.heads])
-		inner(x, a.b, a.z[r*a.heads:(r+1)*a.heads])
-	}
-}
-
-func (a *scoreArgs) backward(from, to int) {
-	if haveLanes() {
-		lanes.ScoreBackward.Run(from, to, a.lanes()...)
-		return
-	}
-	share, rows := a.width/a.heads, len(a.x)/a.width
-	for part := from; part < to; part++ {
-		da, db := a.aGradients[part*a.width:(part+1)*a.width], a.bGradients[part*a.width:(part+1)*a.width]
-		clear(da)
-		clear(db)
-		for r := part * rows / a.parts; r < (part+1)*rows/a.parts; r++ {
-			for head := range a.heads {
-				v, w := a.v[r*a.heads+head], a.w[r*a.heads+head]
-				k, end := head*share, (head+1)*share
-				x, dx := a.x[r*a.width+k:r*a.width+end], a.xGradient[r*a.width+k:r*a.width+end]
-				dx, da, db, a, b := dx[:len(x)], da[k:end][:len(x)], db[k:end][:len(x)], a.a[k:end][:len(x)], a.b[k:end][:len(x)]
-				for k, x := range x {
-					dx[k] = v*a[k] + w*b[k]
-					da[k] += v * x
-					db[k] += w * x
+func scoreBackward(x, y []array) {
+	rows, width, heads, parts := x[0].rows, x[0].columns, x[3].columns, y[1].rows
+	share, xs, as, bs, vs, ws := width/heads, x[0].floats, x[1].floats, x[2].floats, x[3].floats, x[4].floats
+	words := []lanes.Word{lanes.Slice(xs), lanes.Slice(as), lanes.Slice(bs), lanes.Int(width), lanes.Int(heads), 0, 0,
+		lanes.Slice(vs), lanes.Slice(ws), lanes.Int(rows), lanes.Int(parts), lanes.Slice(y[0].floats),
+		lanes.Slice(y[1].floats), lanes.Slice(y[2].floats)}
+	each(parts, 3*len(xs), lanes.ScoreBackward, words, func(from, to int) {
+		for part := from; part < to; part++ {
+			da, db := y[1].floats[part*width:(part+1)*width], y[2].floats[part*width:(part+1)*width]
+			clear(da)
+			clear(db)
+			for r := part * rows / parts; r < (part+1)*rows/parts; r++ {
+				for head := range heads {
+					v, w := vs[r*heads+head], ws[r*heads+head]
+					k, end := head*share, (head+1)*share
+					x, dx := xs[r*width+k:r*width+end], y[0].floats[r*width+k:r*width+end]
+					dx, da, db, a, b := dx[:len(x)], da[k:end][:len(x)], db[k:end][:len(x)], as[k:end][:len(x)], bs[k:end][:len(x)]
+					for k, x := range x {
+						dx[k] = v*a[k] + w*b[k]
+						da[k] += v * x
+						db[k] += w * x
+					}
 				}
 			}
 		}
-	}
+	})
 }
 
 // exp returns e^x for x ≤ 0, to one or two units in the last place: 2^n·e^r with |r| ≤ ln 2 / 2, a polynomial for e^r.

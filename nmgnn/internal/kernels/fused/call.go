@@ -86,32 +86,17 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		return outputs
 	}).Call(inputs...)
-	if err := replaceCall(g, kernel, outputs); err != nil {
-		panic(fmt.Errorf("calling %s on the backend %q: %w", kernel, g.Backend().Name(), err))
+	switch t, isGo := runsInGo(g.Backend()); {
+	case isGo && kernelsInGo[kernel] != nil:
+		t.replace(outputs, kernelsInGo[kernel])
+	case takesForeign(g.Backend()):
+		if err := makeForeign(kernel, InternalBackendOutputs(outputs[0])[0]); err != nil {
+			panic(fmt.Errorf("calling %s: %w", kernel, err))
+		}
+	default:
+		panic(fmt.Errorf("the backend %q does not run %s: Intercepted or Register say why", g.Backend().Name(), kernel))
 	}
 	return outputs
-}
-
-func replaceCall(g *Graph, kernel string, results []*Node) error {
-	if t, isGo := runsInGo(g.Backend()); isGo {
-		run := kernelInGo(kernel)
-		if run == nil {
-			return errors.New("there is no such kernel in Go")
-		}
-		return t.replace(results, run)
-	}
-	if takesForeign(g.Backend()) {
-		return makeForeign(kernel, values(results))
-	}
-	return errors.New("it does not run kernels: Intercepted or Register say why")
-}
-
-func values(nodes []*Node) []compute.Value {
-	values := make([]compute.Value, len(nodes))
-	for i, y := range nodes {
-		values[i] = InternalBackendOutputs(y)[0]
-	}
-	return values
 }
 
 // must panics, as GoMLX does, unless a matrix has these rows and columns (below 0: any but 0 columns, as kernels divide
@@ -250,7 +235,7 @@ func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	if gate != nil {
 		must("gate", gate, rows, columns)
 	}
-	return drop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
+	return callDrop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
 }
 
 // DropRows returns rows first … first+rows-1 of [Drop] of x. It waits for the node after, so that blocks are computed
@@ -260,10 +245,10 @@ func DropRows(draw, scale, x *Node, first, rows int, wanted, after *Node) *Node 
 	if first < 0 || rows < 1 || first+rows > x.Shape().Dimensions[0] {
 		panic(fmt.Errorf("rows %d to %d of x, which is %s", first, first+rows-1, x.Shape()))
 	}
-	return drop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, after)
+	return callDrop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, after)
 }
 
-func drop(draw, scale, x *Node, first, rows, columns, all int, wanted, gate, after *Node) *Node {
+func callDrop(draw, scale, x *Node, first, rows, columns, all int, wanted, gate, after *Node) *Node {
 	mustDraw(draw, scale)
 	g := draw.Graph()
 	draw = Concatenate([]*Node{draw, Const(g, [][]uint32{{uint32(first)}})}, 1)

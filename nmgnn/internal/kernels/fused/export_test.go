@@ -1,7 +1,4 @@
 package fused
 
-// For external tests, which call kernels with inputs that the methods of [Matrix] refuse.
-var (
-	Call        = call
-	ReplaceCall = replaceCall
-)
+// Call exports call, for inputs that the methods of [Matrix] refuse.
+var Call = call

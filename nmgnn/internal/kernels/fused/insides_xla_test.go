@@ -5,12 +5,9 @@ package fused_test
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"testing"
 
 	"github.com/gomlx/go-xla/compute/xla"
-	"github.com/gomlx/go-xla/pjrt"
-	"github.com/gomlx/go-xla/stablehlo"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/stretchr/testify/require"
 
@@ -60,35 +57,6 @@ func TestAForeignXLAIsLeftAsItIs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, [][]float32{{1}}, y.Value())
 	require.NoError(t, fused.Register(b.Backend, b.Plugin), "again")
-}
-
-func TestThisVersionOfGoXLAWasTried(t *testing.T) {
-	require.Contains(t, []string{"v0.4.1", "v0.4.5"}, fused.VersionOf(t, stablehlo.CustomCallV2,
-		"github.com/gomlx/go-xla"))
-}
-
-func TestInsidesOfXLAThatDifferAreAnError(t *testing.T) {
-	node, value, backend := struct{ value *stablehlo.Value }{}, struct{ stmt *stablehlo.Statement }{},
-		struct{ client *pjrt.Client }{}
-	for _, c := range []struct {
-		node, value, backend any
-		expected             string // "": no error
-	}{
-		{xla.Node{}, stablehlo.Value{}, xla.Backend{}, ""},
-		{node, value, backend, ""},
-		{struct{ value stablehlo.Value }{}, value, backend, "value is a stablehlo.Value, expected *stablehlo.Value"},
-		{node, struct{ statement *stablehlo.Statement }{}, backend, "has no field stmt"},
-		{node, struct{ stmt any }{}, backend, "stmt is a interface {}, expected *stablehlo.Statement"},
-		{node, value, struct{ plugin *pjrt.Plugin }{}, "has no field client"},
-		{node, value, 1, "int is not a struct"},
-	} {
-		err := fused.CheckXLA(reflect.TypeOf(c.node), reflect.TypeOf(c.value), reflect.TypeOf(c.backend))
-		if c.expected == "" {
-			require.NoError(t, err)
-		} else {
-			require.ErrorContains(t, err, c.expected)
-		}
-	}
 }
 
 func TestPlatformIsXLAs(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// The kernels for the pure-Go backend, named as in kernels.h. Each fills rows from … to-1.
+// The kernels for the pure-Go backend, named as in kernels.h. Loops fill rows from … to-1.
 
 // The maximum of an empty row.
 const lowest = -1e30
@@ -22,6 +22,14 @@ type timesArgs struct {
 	wanted                      []float32 // 0 for rows of y to set to zero; nil: none
 	width, heads                int
 	y                           []float32
+}
+
+func times(x, y []array) {
+	wanted, x := skipping(x)
+	weights := optional(x, 3)
+	a := timesArgs{offsets: x[0].ints, columns: x[1].ints, positions: optional(x, 4).ints, h: x[2].floats,
+		weights: weights.floats, wanted: wanted, width: y[0].columns, heads: max(1, weights.columns), y: y[0].floats}
+	forRows(y[0].rows, x[1].rows*a.width, a.rows)
 }
 
 func at(positions []int32, i int32) int {
@@ -181,102 +189,99 @@ func add1(y, h []float32, w float32) {
 	}
 }
 
-type reduceArgs struct {
-	offsets, positions []int32
-	e                  []float32
-	width              int
-	y                  []float32
-}
-
-func (a *reduceArgs) total(from, to int) {
-	if haveLanes() {
-		lanes.Total.Run(from, to, lanes.Slice(a.offsets), lanes.Slice(a.positions), lanes.Slice(a.e), lanes.Int(a.width),
-			lanes.Slice(a.y))
-		return
-	}
-	for r := from; r < to; r++ {
-		y := a.y[r*a.width : (r+1)*a.width]
-		clear(y)
-		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
-			e := a.e[at(a.positions, i)*a.width:][:len(y)]
-			for k := range y {
-				y[k] += e[k]
+func total(x, y []array) {
+	offsets, e, positions, width := x[0].ints, x[1].floats, optional(x, 2).ints, y[0].columns
+	each(y[0].rows, len(e), lanes.Total, []lanes.Word{lanes.Slice(offsets), lanes.Slice(positions), lanes.Slice(e),
+		lanes.Int(width), lanes.Slice(y[0].floats)}, func(from, to int) {
+		for r := from; r < to; r++ {
+			y := y[0].floats[r*width : (r+1)*width]
+			clear(y)
+			for i := offsets[r]; i < offsets[r+1]; i++ {
+				e := e[at(positions, i)*width:][:len(y)]
+				for k := range y {
+					y[k] += e[k]
+				}
 			}
 		}
-	}
+	})
 }
 
-func (a *reduceArgs) highest(from, to int) {
-	for r := from; r < to; r++ {
-		y := a.y[r*a.width : (r+1)*a.width]
-		for k := range y {
-			y[k] = lowest
-		}
-		for i := a.offsets[r]; i < a.offsets[r+1]; i++ {
-			e := a.e[at(a.positions, i)*a.width:][:len(y)]
+func highest(x, y []array) {
+	offsets, e, width := x[0].ints, x[1].floats, y[0].columns
+	forRows(y[0].rows, len(e), func(from, to int) {
+		for r := from; r < to; r++ {
+			y := y[0].floats[r*width : (r+1)*width]
 			for k := range y {
-				y[k] = max(y[k], e[k])
+				y[k] = lowest
+			}
+			for i := offsets[r]; i < offsets[r+1]; i++ {
+				e := e[int(i)*width:][:len(y)]
+				for k := range y {
+					y[k] = max(y[k], e[k])
+				}
 			}
 		}
-	}
+	})
 }
 
-type dropArgs struct {
-	x     []float32 // may be nil
-	draw  []uint32  // two keys and the bound
-	first int       // number of y[0]
-	scale float32
-	y     []float32
-}
-
-func (a *dropArgs) chunks(from, to int) {
-	first, end := from*chunk, min(to*chunk, len(a.y))
-	if haveLanes() && a.first == 0 {
-		lanes.Drop.Run(first, end, lanes.Slice(a.x), lanes.Word(a.draw[0]), lanes.Word(a.draw[1]), lanes.Word(a.draw[2]),
-			lanes.Float(a.scale), lanes.Slice(a.y))
-		return
+func drop(x, y []array) {
+	_, x = skipping(x)
+	draw, scale, result := x[0].bits, x[1].floats[0], y[0].floats
+	first := int(draw[3]) * y[0].columns // number of result[0]
+	values := optional(x, 2).floats
+	if values != nil {
+		values = values[first:][:len(result)]
 	}
-	k0, k1, bound := a.draw[0], a.draw[1], a.draw[2]
-	y, x := a.y[first:end], a.x
-	if x != nil {
-		x = x[first:end]
-	}
-	done := 0
-	if lanes.HaveAVX2() {
-		done = lanes.DropEach(y, x, uint32(a.first+first), k0, k1, bound, a.scale)
-	}
-	for i := done; i < len(y); i++ {
-		y[i] = 0
-		if hash(hash(uint32(a.first+first+i)^k0)+k1) >= bound {
-			y[i] = a.scale
+	inChunks := func(from, to int) {
+		begin, end := from*chunk, min(to*chunk, len(result))
+		if haveLanes() && first == 0 {
+			lanes.Drop.Run(begin, end, lanes.Slice(values), lanes.Word(draw[0]), lanes.Word(draw[1]), lanes.Word(draw[2]),
+				lanes.Float(scale), lanes.Slice(result))
+			return
 		}
+		k0, k1, bound := draw[0], draw[1], draw[2]
+		y, x := result[begin:end], values
 		if x != nil {
-			y[i] *= x[i]
+			x = x[begin:end]
+		}
+		done := 0
+		if lanes.HaveAVX2() {
+			done = lanes.DropEach(y, x, uint32(first+begin), k0, k1, bound, scale)
+		}
+		for i := done; i < len(y); i++ {
+			y[i] = 0
+			if hash(hash(uint32(first+begin+i)^k0)+k1) >= bound {
+				y[i] = scale
+			}
+			if x != nil {
+				y[i] *= x[i]
+			}
 		}
 	}
+	forRows((len(result)+chunk-1)/chunk, 4*len(result), inChunks)
 }
 
-type eluArgs struct {
-	x, v, y []float32 // v is nil forward
-}
-
-func (a *eluArgs) chunks(from, to int) {
-	if haveLanes() {
-		lanes.ELU.Run(from*chunk, min(to*chunk, len(a.y)), lanes.Slice(a.x), lanes.Slice(a.v), lanes.Slice(a.y))
-		return
-	}
-	for i := from * chunk; i < min(to*chunk, len(a.y)); i++ {
-		switch x := a.x[i]; {
-		case a.v != nil && x > 0:
-			a.y[i] = a.v[i]
-		case a.v != nil:
-			a.y[i] = a.v[i] * exp(x)
-		case x > 0:
-			a.y[i] = x
-		default:
-			a.y[i] = exp(x) - 1
+func elu(x, y []array) {
+	values, v, result := x[0].floats, optional(x, 1).floats, y[0].floats // v is nil forward
+	forRows((len(result)+chunk-1)/chunk, 4*len(result), func(from, to int) {
+		from, to = from*chunk, min(to*chunk, len(result))
+		if haveLanes() {
+			lanes.ELU.Run(from, to, lanes.Slice(values), lanes.Slice(v), lanes.Slice(result))
+			return
 		}
-	}
+		for i := from; i < to; i++ {
+			switch x := values[i]; {
+			case v != nil && x > 0:
+				result[i] = v[i]
+			case v != nil:
+				result[i] = v[i] * exp(x)
+			case x > 0:
+				result[i] = x
+			default:
+				result[i] = exp(x) - 1
+			}
+		}
+	})
 }
 
 // See loops.h.

@@ -1,7 +1,6 @@
 package fused
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -44,43 +43,4 @@ func TestARowIsTheSameToTheLastBitWithVectorInstructions(t *testing.T) {
 		a.row(3, int32(3+n), got)
 		require.Equal(t, want, got)
 	})
-}
-
-// BenchmarkTimes sums neighbours on a graph of Cora's size, on one core.
-func BenchmarkTimes(b *testing.B) {
-	const rows, entries = 2708, 13264
-	r := rand.New(rand.NewPCG(1, 2))
-	offsets, columns := make([]int32, rows+1), make([]int32, entries)
-	for i := range columns {
-		offsets[1+r.IntN(rows)]++
-		columns[i] = int32(r.IntN(rows))
-	}
-	for i := range rows {
-		offsets[i+1] += offsets[i]
-	}
-	for _, width := range []int{7, 16, 32, 64, 128, 256} {
-		for _, heads := range []int{0, 1, 4, 8} {
-			if heads > 0 && width%heads != 0 {
-				continue
-			}
-			b.Run(fmt.Sprintf("width=%d/heads=%d", width, heads), func(b *testing.B) {
-				a := timesArgs{offsets: offsets, columns: columns, h: make([]float32, rows*width), width: width,
-					heads: max(heads, 1), y: make([]float32, rows*width)}
-				for i := range a.h {
-					a.h[i] = r.Float32()
-				}
-				if heads > 0 {
-					a.weights = make([]float32, entries*heads)
-					for i := range a.weights {
-						a.weights[i] = r.Float32()
-					}
-				}
-				b.ResetTimer()
-				for b.Loop() {
-					a.rows(0, rows)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*entries), "ns/entry")
-			})
-		}
-	}
 }

@@ -25,4 +25,4 @@ func Donate(*graph.Node) {}
 
 func takesForeign(compute.Backend) bool { return false }
 
-func makeForeign(string, []compute.Value) error { return errNoXLA }
+func makeForeign(string, compute.Value) error { return errNoXLA }

@@ -27,45 +27,33 @@ type (
 //go:linkname operations github.com/gomlx/compute/internal/gobackend.nodeExecutors
 var operations operationTable
 
-var hastened = []struct {
-	op    compute.OpType
-	known string
-	loop  loop
-}{
-	{compute.OpTypeAdd, "ops.execAdd", binary(lanes.Sums)},
-	{compute.OpTypeSub, "ops.execSub", binary(lanes.Differences)},
-	{compute.OpTypeMul, "ops.execMul", binary(lanes.Products)},
-	{compute.OpTypeDiv, "ops.execDiv", binary(lanes.Quotients)},
-	{compute.OpTypeMax, "ops.execMax", binary(lanes.Maxima)},
-	{compute.OpTypeSign, "ops.execSign", unary(lanes.Signs)},
-	{compute.OpTypeSqrt, "ops.execSqrt", unary(lanes.Roots)},
-	{compute.OpTypeWhere, "ops.execWhere", (*goInsides).where},
-	{compute.OpTypeReduceSum, "ops.execReduce", (*goInsides).columnSums},
-	{compute.OpTypeTranspose, "ops.execTranspose", (*goInsides).transpose},
-	{compute.OpTypeSlice, "ops.execSlice", (*goInsides).slice},
-	{compute.OpTypePad, "ops.execPad", (*goInsides).pad},
-	{compute.OpTypeDotGeneral, "dot.execDotGeneral", (*goInsides).dot},
-}
-
-func checkOperations(table *operationTable) error {
-	for _, h := range hastened {
-		if err := checkExecutes(h.op, table[h.op], h.known); err != nil {
-			return err
-		}
-	}
-	return nil
+var hastened = map[compute.OpType]loop{
+	compute.OpTypeAdd:        binary(lanes.Sums),
+	compute.OpTypeSub:        binary(lanes.Differences),
+	compute.OpTypeMul:        binary(lanes.Products),
+	compute.OpTypeDiv:        binary(lanes.Quotients),
+	compute.OpTypeMax:        binary(lanes.Maxima),
+	compute.OpTypeSign:       unary(lanes.Signs),
+	compute.OpTypeSqrt:       unary(lanes.Roots),
+	compute.OpTypeWhere:      (*goInsides).where,
+	compute.OpTypeReduceSum:  (*goInsides).columnSums,
+	compute.OpTypeTranspose:  (*goInsides).transpose,
+	compute.OpTypeSlice:      (*goInsides).slice,
+	compute.OpTypePad:        (*goInsides).pad,
+	compute.OpTypeDotGeneral: (*goInsides).dot,
 }
 
 // Backends without [Hasten] run the old functions.
-func (t *goInsides) hasten(table *operationTable) {
-	t.own = *table
-	for _, h := range hastened {
-		own := table[h.op]
-		table[h.op] = func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error) {
+func (t *goInsides) hasten() {
+	t.own = operations
+	for op, loop := range hastened {
+		own := operations[op]
+		operations[op] = func(backend, node unsafe.Pointer, inputs []unsafe.Pointer,
+			owned []bool) (unsafe.Pointer, error) {
 			var fill func(y []float32)
 			var reuse []int
 			if _, asked := t.asked.Load(backend); asked {
-				fill, reuse = h.loop(t, node, inputs)
+				fill, reuse = loop(t, node, inputs)
 			}
 			if fill == nil {
 				return own(backend, node, inputs, owned)
@@ -169,28 +157,30 @@ func binary(f lanes.Function) loop {
 	}
 }
 
-// Without lanes it combines row by row, with x or z broadcast over rows or columns.
+// Without lanes it combines row by row. A number that is broadcast along a row is repeated first.
 func (w walk) combine(f lanes.Function, x, z, y []float32) {
 	if haveLanes() {
 		f.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Int(w.rows), lanes.Int(w.columns),
 			lanes.Int(w.xRow), lanes.Int(w.xColumn), lanes.Int(w.zRow), lanes.Int(w.zColumn))
 		return
 	}
-	for r := range w.rows {
-		y := y[r*w.columns : (r+1)*w.columns]
-		x, z := x[r*w.xRow:], z[r*w.zRow:]
-		switch {
-		case w.xColumn == 1 && w.zColumn == 1:
-			rows(f, x[:len(y)], z[:len(y)], y)
-		case w.xColumn == 1:
-			rowAndNumber(f, x[:len(y)], z[0], y)
-		default: // at most one of the two is a number
-			numberAndRow(f, x[0], z[:len(y)], y)
+	repeated := make([]float32, w.columns) // at most one of the two is a number
+	row := func(x []float32, column int) []float32 {
+		if column == 1 {
+			return x[:w.columns]
 		}
+		for k := range repeated {
+			repeated[k] = x[0]
+		}
+		return repeated
+	}
+	for r := range w.rows {
+		rows(f, row(x[r*w.xRow:], w.xColumn), row(z[r*w.zRow:], w.zColumn), y[r*w.columns:(r+1)*w.columns])
 	}
 }
 
 func rows(f lanes.Function, x, z, y []float32) {
+	x, z = x[:len(y)], z[:len(y)]
 	switch f {
 	case lanes.Sums:
 		for k := range y {
@@ -211,46 +201,6 @@ func rows(f lanes.Function, x, z, y []float32) {
 	case lanes.Maxima:
 		for k := range y {
 			y[k] = max(x[k], z[k])
-		}
-	}
-}
-
-func rowAndNumber(f lanes.Function, x []float32, z float32, y []float32) {
-	switch f {
-	case lanes.Sums:
-		for k := range y {
-			y[k] = x[k] + z
-		}
-	case lanes.Differences:
-		for k := range y {
-			y[k] = x[k] - z
-		}
-	case lanes.Products:
-		for k := range y {
-			y[k] = x[k] * z
-		}
-	case lanes.Quotients:
-		for k := range y {
-			y[k] = x[k] / z
-		}
-	case lanes.Maxima:
-		for k := range y {
-			y[k] = max(x[k], z)
-		}
-	}
-}
-
-func numberAndRow(f lanes.Function, x float32, z, y []float32) {
-	switch f {
-	case lanes.Sums, lanes.Products, lanes.Maxima:
-		rowAndNumber(f, z, x, y)
-	case lanes.Differences:
-		for k := range y {
-			y[k] = x - z[k]
-		}
-	case lanes.Quotients:
-		for k := range y {
-			y[k] = x / z[k]
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -154,17 +153,6 @@ func TestOnlyBackendsThatAskRunOurOperations(t *testing.T) {
 	}
 }
 
-func TestOperationsThatAreNotGoMLXsOwnAreAnError(t *testing.T) {
-	require.NoError(t, Intercepted())
-	table := interceptedGo.own
-	require.NoError(t, checkOperations(&table))
-	table[compute.OpTypeMul] = table[compute.OpTypeAdd]
-	require.ErrorContains(t, checkOperations(&table),
-		"ops.execAdd executes Mul, expected github.com/gomlx/compute/internal/gobackend/ops.execMul")
-	table[compute.OpTypeMul] = nil
-	require.ErrorContains(t, checkOperations(&table), "nothing executes Mul")
-}
-
 func TestLoopsAreTheSameToTheLastBitInLanes(t *testing.T) {
 	if !haveLanes() {
 		t.Skip("skipped: this program does not run in WebAssembly")
@@ -243,7 +231,7 @@ func TestLoopsAreTheSameToTheLastBitInLanes(t *testing.T) {
 						y.floats[i] = 7 // to be overwritten
 					}
 				}
-				kernelInGo(call.kernel)(call.x, call.y)
+				kernelsInGo[call.kernel](call.x, call.y)
 				for _, y := range call.y {
 					got = append(got, bits(y.floats))
 				}

@@ -70,39 +70,6 @@ func TestRegisterSaysWhatIsWrong(t *testing.T) {
 	})
 }
 
-func TestOnlyCallsBecomeThoseOfKernels(t *testing.T) {
-	forEachBackend(t, func(t *testing.T, b *backend.Backend) {
-		for what, c := range map[string]struct {
-			f    func(x *Node) []*Node
-			want [][]float32 // still computed
-		}{
-			"sum":       {func(x *Node) []*Node { return []*Node{Add(x, x)} }, [][]float32{{2, -4}}},
-			"parameter": {func(x *Node) []*Node { return []*Node{x} }, [][]float32{{1, -2}}},
-			"one result of two": {func(x *Node) []*Node {
-				return NewFunction(x.Graph(), "both", func(g *Graph) []*Node {
-					p := Parameter(g, "p", x.Shape())
-					return []*Node{Neg(p), Abs(p)}
-				}).Call(x)[:1]
-			}, [][]float32{{-1, 2}}},
-			"kernel": {func(x *Node) []*Node {
-				draw, scale := Const(x.Graph(), [][]uint32{{1, 2, 0}}), Const(x.Graph(), [][]float32{{3}})
-				return []*Node{fused.Drop(draw, scale, x, 1, 2, nil, nil)}
-			},
-				[][]float32{{3, -6}}},
-		} {
-			var refused error
-			y, err := CallOnce(b.Backend, func(x *Node) *Node {
-				results := c.f(x)
-				refused = fused.ReplaceCall(x.Graph(), "nodemask_elu", results)
-				return MulScalar(results[0], 1)
-			}, [][]float32{{1, -2}})
-			require.ErrorContains(t, refused, "result 0", what)
-			require.NoError(t, err, what)
-			require.Equal(t, c.want, y.Value(), what)
-		}
-	})
-}
-
 func TestHandlersInCCheckShapesToo(t *testing.T) {
 	b, err := backend.Open("xla:cpu")
 	if err != nil {
