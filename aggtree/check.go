@@ -66,26 +66,18 @@ func (c *checker) subtree(top int32, hops int, cut bool) error {
 // family checks that the children of a node below top are its base's unmasked neighbours, each once.
 func (c *checker) family(top, i int32) error {
 	base := c.Base[i]
-	all, want := c.neighbours(base)
-	if err := c.tick.tick(len(all) + len(c.children[i])); err != nil {
+	want := c.neighbours(base)
+	if err := c.tick.tick(len(want) + len(c.children[i])); err != nil {
 		return err
 	}
 	var have []int32
 	for _, child := range c.children[i] {
 		u := c.Base[child]
 		have = append(have, u)
-		if _, ok := slices.BinarySearch(want, u); ok {
-			continue
+		if _, ok := slices.BinarySearch(want, u); !ok {
+			return faultOf(extraWalk, "tree node %d stands for node %d, which is no unmasked neighbour of node %d; its walk is "+
+				"%s", child, u, base, c.walk(top, child))
 		}
-		why := fmt.Sprintf("is not a neighbour of node %d", base)
-		switch {
-		case u < 0 || int(u) >= c.graph.NumNodes():
-			why = "is not in the graph"
-		case slices.Contains(all, u):
-			why = "is masked"
-		}
-		return faultOf(extraWalk, "tree node %d stands for node %d, which %s; its walk is %s", child, u, why,
-			c.walk(top, child))
 	}
 	for _, u := range want {
 		if _, ok := slices.BinarySearch(have, u); !ok {
@@ -104,21 +96,12 @@ func (c *checker) family(top, i int32) error {
 	return nil
 }
 
-// neighbours returns a base's neighbours, and those that are not masked.
-func (c *checker) neighbours(base int32) (all, kept []int32) {
+func (c *checker) neighbours(base int32) []int32 {
 	if base < 0 || int(base) >= c.graph.NumNodes() {
-		return nil, nil
+		return nil
 	}
-	all = c.graph.Neighbours(base)
-	if c.mask == nil {
-		return all, all
-	}
-	for _, u := range all {
-		if !c.mask[u] {
-			kept = append(kept, u)
-		}
-	}
-	return all, kept
+	row := slices.Clone(c.graph.Neighbours(base))
+	return slices.DeleteFunc(row, func(u int32) bool { return c.mask != nil && c.mask[u] })
 }
 
 // walk returns the bases from top down to a node, as "0-1-2".

@@ -62,14 +62,14 @@ func TestEachFaultIsNamedWithItsPlace(t *testing.T) {
 		"a leaf for another": {func(a *Arborescence) { a.Base[7] = 1 }, nil, missingWalk,
 			"the walk 0-2-3 is missing"},
 		"a leaf that is no neighbour": {func(a *Arborescence) { a.Base[4] = 3 }, nil, extraWalk,
-			"extra walk: tree node 4 stands for node 3, which is not a neighbour of node 1; its walk is 0-1-3"},
+			"extra walk: tree node 4 stands for node 3, which is no unmasked neighbour of node 1; its walk is 0-1-3"},
 		"a leaf that is not in the graph": {func(a *Arborescence) { a.Base[4] = 9 }, nil, extraWalk,
-			"which is not in the graph"},
+			"tree node 4 stands for node 9, which is no unmasked neighbour"},
 		"a leaf with a child": {func(a *Arborescence) {
 			a.Base, a.Edges = append(a.Base, 2), append(a.Edges, [2]int32{7, 8})
 		}, nil, extraWalk, "tree node 8 lies at depth 3, but all leaves lie at depth 2; its walk is 0-2-3-2"},
 		"a masked leaf": {func(a *Arborescence) {}, []bool{true, false, false, false, false}, extraWalk,
-			"tree node 3 stands for node 0, which is masked"},
+			"tree node 3 stands for node 0, which is no unmasked neighbour of node 1"},
 	} {
 		a := candidate()
 		c.mutate(&a)
@@ -214,8 +214,8 @@ func TestLemma2NamesTheNodeWhoseChildrenAreWrong(t *testing.T) {
 	a := candidate()
 	a.Base[5] = 4
 	require.EqualError(t, lemma2(ctx, testgraph.Triangle(t), 2, a, nil), "lemma 2 fails: at tree node 2: its child set is "+
-		"not the neighbour set of node 2: extra walk: tree node 5 stands for node 4, which is not a neighbour of node 2; "+
-		"its walk is 2-4")
+		"not the neighbour set of node 2: extra walk: tree node 5 stands for node 4, which is no unmasked neighbour of node "+
+		"2; its walk is 2-4")
 }
 
 func TestVerifyGivesTheThreeStatementsAndWhereEachFails(t *testing.T) {

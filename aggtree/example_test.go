@@ -35,15 +35,6 @@ func ExampleBuild() {
 	// [3 2 3]
 }
 
-func ExampleCount() {
-	counts, err := aggtree.Count(context.Background(), graph(), 0, 4, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(counts.Depth, counts.Total)
-	// Output: [1 2 5 10 23] 41
-}
-
 func ExampleVerify() {
 	// Two children of the root stand for node 2: the walks are right, but a smaller tree has the same.
 	candidate := aggtree.Arborescence{Base: []int32{3, 2, 2}, Edges: [][2]int32{{0, 1}, {0, 2}}}
@@ -60,21 +51,6 @@ func ExampleVerify() {
 	// lemma 1 (every subtree is an aggregation tree): false
 	// lemma 2 (children are the neighbours): false
 	// not the smallest: tree nodes 1 and 2 are siblings and both stand for node 2: one would do; their walk is 3-2
-}
-
-func ExampleSummaries() {
-	all, err := aggtree.Summaries(context.Background(), graph(), 2, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for v, s := range all {
-		fmt.Printf("%d: %.2f\n", v, s.RootShare())
-	}
-	// Output:
-	// 0: 0.38
-	// 1: 0.38
-	// 2: 0.44
-	// 3: 0.40
 }
 
 func ExampleExpect() {

@@ -46,7 +46,7 @@ const defaultWidth, defaultHeight = 640, 400
 
 // Check returns the error of [Chart.SVG].
 func (c Chart) Check() error {
-	err := cmp.Or(checkSide("side", c.Width, minSide), checkSide("side", c.Height, minSide))
+	err := cmp.Or(checkSide(c.Width), checkSide(c.Height))
 	if len(c.Series) == 0 {
 		err = errors.New("no series: expected at least one")
 	}

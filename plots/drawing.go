@@ -31,9 +31,9 @@ const (
 // maxValue bounds numbers, so that differences stay finite.
 const maxValue = 1e300
 
-func checkSide(what string, side float64, least int) error {
-	if side != 0 && !(side >= float64(least) && side <= maxSide) {
-		return fmt.Errorf("a %s of %v pixels: expected %d to %d", what, side, least, maxSide)
+func checkSide(side float64) error {
+	if side != 0 && !(side >= minSide && side <= maxSide) {
+		return fmt.Errorf("a side of %v pixels: expected %d to %d", side, minSide, maxSide)
 	}
 	return nil
 }
@@ -119,14 +119,6 @@ func (d *drawing) upwards(at point, lines []string) {
 		turned := fmt.Sprintf(` transform="translate(%s,%s) rotate(-90)"`, svg.Px(at.x+float64(i)*labelLine), svg.Px(at.y))
 		d.text(point{}, labelSize, centred+turned, line)
 	}
-}
-
-func heightOf(words ...[]string) float64 {
-	lines := 0
-	for _, w := range words {
-		lines = max(lines, len(w))
-	}
-	return rowHeight + float64(lines-1)*legendLine
 }
 
 type point struct{ x, y float64 }

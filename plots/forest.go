@@ -43,7 +43,7 @@ const (
 func (f Forest) Check() error { return named("forest plot", f.ID, f.check()) }
 
 func (f Forest) check() error {
-	if err := checkSide("width", f.Width, minSide); err != nil {
+	if err := checkSide(f.Width); err != nil {
 		return err
 	}
 	rows := 0
@@ -74,23 +74,22 @@ func (f Forest) SVG() ([]byte, error) {
 		return nil, err
 	}
 	d := newDrawing(f.ID, f.Title, f.description(), cmp.Or(f.Width, defaultForestWidth), 0, 1)
-	labels, numbers, low, high := 0.0, 0.0, 0.0, 0.0
+	labels, low, high := 0.0, 0.0, 0.0
 	height := float64(len(f.Groups)) * (rowHeight + forestGap)
-	rows := make([][]forestWords, len(f.Groups))
+	rows := make([][][]string, len(f.Groups))
 	for i, g := range f.Groups {
 		for _, e := range g.Rows {
-			w := forestWords{wrap(e.Label, tickSize, d.Width/3), wrap(e.numbers(), tickSize, d.Width/3)}
-			labels, numbers = max(labels, widest(w.label, tickSize)), max(numbers, widest(w.numbers, tickSize))
+			label := wrap(e.Label, tickSize, d.Width/3)
+			labels = max(labels, widest(label, tickSize))
 			low, high = min(low, e.Low), max(high, e.High)
-			height += heightOf(w.label, w.numbers)
-			rows[i] = append(rows[i], w)
+			height += heightOf(label)
+			rows[i] = append(rows[i], label)
 		}
 	}
-	columns, columnsWidth := f.columns(numbers)
-	numbers += columnsWidth
+	columns, fields := f.columns()
 	left := margin + labels + yTickLabel
-	right := max(d.Width-margin-numbers-forestNumbers, left+d.Width/4)
-	d.Width = max(d.Width, right+forestNumbers+numbers+margin)
+	right := max(d.Width-margin-fields-forestNumbers, left+d.Width/4)
+	d.Width = max(d.Width, right+forestNumbers+fields+margin)
 	top := d.top()
 	bottom := top + height
 	d.Height = bottom + xTickLabel + xLabelGap + labelDescent + margin
@@ -104,7 +103,7 @@ func (f Forest) SVG() ([]byte, error) {
 	x.drawBelow(d, bottom)
 	x.drawLabel(d, bottom, []string{svg.Plain(f.XLabel)})
 	behind := right + forestNumbers
-	for i, name := range f.Columns {
+	for i, name := range f.names() {
 		d.label(point{behind + columns[i], top + forestGap + rowHeight/2}, bold, []string{svg.Plain(name)})
 	}
 	y := top
@@ -112,15 +111,13 @@ func (f Forest) SVG() ([]byte, error) {
 		y += forestGap + rowHeight
 		d.label(point{margin, y - rowHeight/2}, bold, []string{svg.Plain(g.Name)})
 		for k, e := range g.Rows {
-			w := rows[i][k]
-			height := heightOf(w.label, w.numbers)
+			height := heightOf(rows[i][k])
 			centre := y + height/2
-			d.label(point{left - yTickLabel, centre}, toTheLeft, w.label)
+			d.label(point{left - yTickLabel, centre}, toTheLeft, rows[i][k])
 			if !e.TextOnly {
 				e.draw(d, centre, x)
 			}
-			d.label(point{behind, centre}, "", w.numbers)
-			for i := range f.Columns {
+			for i := range columns {
 				d.label(point{behind + columns[i], centre}, "", []string{svg.Plain(e.field(i))})
 			}
 			y += height
@@ -129,7 +126,7 @@ func (f Forest) SVG() ([]byte, error) {
 	return d.close(), nil
 }
 
-type forestWords struct{ label, numbers []string }
+func heightOf(label []string) float64 { return rowHeight + float64(len(label)-1)*legendLine }
 
 func (e Effect) draw(d *drawing, y float64, x axis) {
 	l := look{open: e.Low <= 0 && e.High >= 0}
@@ -164,9 +161,9 @@ func (f Forest) description() string {
 	for _, g := range f.Groups {
 		var rows []string
 		for _, e := range g.Rows {
-			row := sentences(e.Label, e.numbers())
+			row := sentences(e.Label, e.field(0))
 			for i, name := range f.Columns {
-				if field := svg.Plain(e.field(i)); field != "" {
+				if field := svg.Plain(e.field(i + 1)); field != "" {
 					row += ", " + svg.Plain(name) + " " + field
 				}
 			}
@@ -179,10 +176,15 @@ func (f Forest) description() string {
 
 const forestColumnGap = 14
 
-func (f Forest) columns(numbers float64) (at []float64, width float64) {
-	for i, name := range f.Columns {
-		width += forestColumnGap
-		at = append(at, numbers+width)
+// names returns what the columns of numbers and [Forest.Columns] are called.
+func (f Forest) names() []string { return append([]string{""}, f.Columns...) }
+
+func (f Forest) columns() (at []float64, width float64) {
+	for i, name := range f.names() {
+		if i > 0 {
+			width += forestColumnGap
+		}
+		at = append(at, width)
 		widest := boldSlack * textWidth(name, tickSize)
 		for _, g := range f.Groups {
 			for _, e := range g.Rows {
@@ -195,8 +197,11 @@ func (f Forest) columns(numbers float64) (at []float64, width float64) {
 }
 
 func (e Effect) field(column int) string {
-	if e.Fields == nil {
+	switch {
+	case column == 0:
+		return e.numbers()
+	case e.Fields == nil:
 		return ""
 	}
-	return e.Fields[column]
+	return e.Fields[column-1]
 }

@@ -3,6 +3,7 @@ package plots
 import (
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 
 	"nodemask/internal/svg"
@@ -166,19 +167,10 @@ func (c panel) nameLines(d *drawing) {
 		names = append(names, name{c.looks[i], s.Name, c.frame.at(0, s.Y[len(s.Y)-1]).y})
 	}
 	slices.SortStableFunc(names, func(a, b name) int { return cmp.Compare(a.y, b.y) })
-	for i := range names { // too near: a group around its mean
-		for first := i - 1; first >= 0 && names[first+1].y < names[first].y+legendLine; first-- {
-			mean := 0.0
-			for _, n := range names[first : i+1] {
-				mean += n.y / float64(i+1-first)
-			}
-			for k := first; k <= i; k++ {
-				names[k].y = mean + (float64(k)-float64(first+i)/2)*legendLine
-			}
-		}
-	}
+	y := math.Inf(-1)
 	for _, n := range names {
-		at := point{c.frame.right + nameGap, n.y}
+		y = max(n.y, y+legendLine)
+		at := point{c.frame.right + nameGap, y}
 		d.path(n.look.markers(), n.look.marker(at))
 		d.text(point{at.x + legendGap, at.y + middle*tickSize}, tickSize, "", svg.Plain(n.text))
 	}

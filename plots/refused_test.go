@@ -64,7 +64,7 @@ func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 		{"no effects: expected at", effects(func(f *plots.Forest) { f.Groups = nil })},
 		{`effect "Cora, inductive": 3: expected`, effects(func(f *plots.Forest) { f.Groups[0].Rows[0].Value = 3 })},
 		{"NaN: expected a finite number", effects(func(f *plots.Forest) { f.Groups[1].Rows[0].Low = nan })},
-		{"a width of 10 pixels", effects(func(f *plots.Forest) { f.Width = 10 })},
+		{"a side of 10 pixels", effects(func(f *plots.Forest) { f.Width = 10 })},
 		{`forest plot "claims": effect "GAT, inductive": 1 fields: expected one for each of 2 columns, or none`,
 			changed(claims(), func(f *plots.Forest) { f.Groups[0].Rows[0].Fields = []string{"31 of 48"} })},
 	} {
