@@ -210,17 +210,16 @@ func pointsOf(t stats.TTest) string {
 }
 
 func (r partRun) runDepth() error {
-	data, _, err := r.chosen([]string{"cora"}, []string{"gin"})
+	if _, _, err := r.chosen([]string{"cora"}, []string{"gin"}); err != nil {
+		return err
+	}
+	figure, err := report.Find("fig-depth")
 	if err != nil {
 		return err
 	}
-	var cells []record.Cell
-	for _, setting := range datasets.Settings() {
-		for _, layers := range judge.Depths() {
-			for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
-				cells = append(cells, judge.DepthCell(data[0], setting, layers).Masked(p).Trained())
-			}
-		}
+	cells := figure[0].Cells()
+	for i, c := range cells {
+		cells[i] = c.Trained()
 	}
 	return r.train(judge.Batch{Cells: cells, Seeds: hyper.Seeds(judge.FirstDepthSplit, judge.DepthSplits)})
 }

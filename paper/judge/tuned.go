@@ -315,8 +315,3 @@ func (t Tuned) Differences(arm, against string) []float64 {
 	}
 	return differences
 }
-
-// In reports whether the cell has one of the models and the setting ("": any).
-func (q TunedQuestion) In(setting datasets.Setting, models []TunedModel) bool {
-	return slices.Contains(models, q.Model) && (setting == "" || setting == q.Setting)
-}

@@ -12,9 +12,9 @@ import (
 // isWhole reports whether a last line lacks only its line break: a torn record is invalid JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
-// underLock appends the lines that choose returns. It first removes a torn last line (of a killed process), or adds a
-// missing line break.
-func underLock(path string, choose func() ([][]byte, error)) (err error) {
+// underLock appends the line that choose returns, unless nil. It first removes a torn last line (of a killed process),
+// or adds a missing line break.
+func underLock(path string, choose func() ([]byte, error)) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
@@ -23,8 +23,8 @@ func underLock(path string, choose func() ([][]byte, error)) (err error) {
 	if err := lock(f); err != nil {
 		return fmt.Errorf("locking %s: %w", path, err)
 	}
-	lines, err := choose()
-	if err != nil || len(lines) == 0 {
+	line, err := choose()
+	if err != nil || line == nil {
 		return err
 	}
 	end, err := f.Seek(0, io.SeekEnd)
@@ -46,9 +46,7 @@ func underLock(path string, choose func() ([][]byte, error)) (err error) {
 			return err
 		}
 	}
-	for _, line := range lines {
-		text = append(append(text, sealed(line)...), '\n')
-	}
+	text = append(append(text, sealed(line)...), '\n')
 	if _, err := f.WriteAt(text, end); err != nil {
 		return errors.Join(err, f.Truncate(end))
 	}

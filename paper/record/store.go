@@ -19,7 +19,6 @@ type Store struct {
 	folder, protocol string
 	mutex            sync.Mutex
 	seen             map[string]*seen
-	drawn            map[drawing]Record
 }
 
 // seen lists the trials in a file, up to byte end.
@@ -33,8 +32,7 @@ func Open(folder string) *Store { return OpenUnder(folder, "") }
 
 // OpenUnder returns a store that fails to read records of another protocol; "": accepts any.
 func OpenUnder(folder, protocol string) *Store {
-	return &Store{folder: folder, protocol: protocol, seen: map[string]*seen{},
-		drawn: map[drawing]Record{}}
+	return &Store{folder: folder, protocol: protocol, seen: map[string]*seen{}}
 }
 
 const (
@@ -43,8 +41,7 @@ const (
 	longestName = 100 // bytes of a data set's name in file names
 )
 
-// Add appends a record and returns once it is on the disk. A trial that another process has added is left out. Readings
-// on another split than that of their seed are an error: the data files may differ.
+// Add appends a record and returns once it is on the disk. A trial that another process has added is left out.
 func (s *Store) Add(r Record) error {
 	line, err := Line(r)
 	if err != nil {
@@ -58,17 +55,12 @@ func (s *Store) Add(r Record) error {
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return err
 	}
-	return underLock(s.path(pairOf(r)), func() ([][]byte, error) {
+	return underLock(s.path(pairOf(r)), func() ([]byte, error) {
 		there, err := s.has(r.CellOf(), r.Seed, r.Backend)
 		if err != nil || there {
 			return nil, err
 		}
-		if first, ok := s.drawn[drawing{r.Data, r.TrainPercent, r.Seed}]; ok && r.Readings != nil {
-			if err := NewResults([]Record{first, r}).Err(); err != nil {
-				return nil, err
-			}
-		}
-		return [][]byte{line}, nil
+		return line, nil
 	})
 }
 
@@ -120,11 +112,6 @@ func (s *Store) has(c Cell, seed uint64, backend string) (bool, error) {
 	file.end, err = s.read(path, file.end, func(_ int, t Record) {
 		if old, ok := file.measured[idOf(t)]; !ok || !old.Measures(t.CellOf()) {
 			file.measured[idOf(t)] = t.CellOf()
-		}
-		if split := (drawing{t.Data, t.TrainPercent, t.Seed}); t.Readings != nil {
-			if _, ok := s.drawn[split]; !ok {
-				s.drawn[split] = t
-			}
 		}
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errTorn) {

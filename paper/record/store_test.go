@@ -40,11 +40,9 @@ func readFile(t require.TestingT, path string) []byte {
 
 // appended adds records to a file, whatever there is.
 func appended(t require.TestingT, path string, records ...Record) {
-	var lines [][]byte
 	for _, r := range records {
-		lines = append(lines, lineOf(t, r))
+		require.NoError(t, underLock(path, func() ([]byte, error) { return lineOf(t, r), nil }))
 	}
-	require.NoError(t, underLock(path, func() ([][]byte, error) { return lines, nil }))
 }
 
 func writeFile(t require.TestingT, path string, text []byte) {

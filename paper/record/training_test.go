@@ -139,23 +139,3 @@ func TestALastLineThatLacksOnlyItsEndIsKept(t *testing.T) {
 		require.Len(t, recordsOf(t, store), 2)
 	}
 }
-
-func TestATrialOnAnotherSplitOfTheSameSeedIsNotAdded(t *testing.T) {
-	s := Open(t.TempDir())
-	c := NewCell("cora", "gin", datasets.Transductive, 10)
-	require.NoError(t, s.Add(someTraining(c, 610)))
-	other := someTraining(c.Masked(0.5), 610)
-	there, err := s.Has(other.CellOf(), 610, "go")
-	require.NoError(t, err)
-	require.False(t, there)
-	other.SplitHash = "4567"
-	require.ErrorContains(t, s.Add(other), `cora, 10 %, seed 610 has the splits "0123" and "4567": some trials were run on `+
-		"other files of cora")
-	records, err := s.Load()
-	require.NoError(t, err)
-	require.Len(t, records, 1)
-	other.SplitHash = "0123"
-	require.NoError(t, s.Add(other))
-	other.Seed, other.SplitHash = 611, "4567"
-	require.NoError(t, s.Add(other))
-}

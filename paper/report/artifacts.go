@@ -105,16 +105,16 @@ var numbers = map[string]string{"table-gat": "Table 1", "table-mad": "Table 2", 
 // Artifacts returns all tables and figures, the paper's first.
 func Artifacts() []Artifact {
 	both, inductive := datasets.Settings(), []datasets.Setting{datasets.Inductive}
-	all := []Artifact{
+	all := slices.Concat([]Artifact{
 		tableGAT("table-gat", "cora"), tableMAD(),
 		tableGIN("table-gin-cora", "cora", Sizes(), both), tableGIN("table-gin-pubmed", "pubmed", Sizes(), both),
 		tableGIN("table-gin-reddit", "reddit", Sizes()[:5], inductive),
 		tableScale("table-scale-cora", "cora"), tableScale("table-scale-pubmed", "pubmed"),
-		figKeepRateGIN(), figKeepRateOthers(), figKeepRateGAT(), figDepth(),
+	}, figKeepRates(), []Artifact{figDepth(),
 		figLoss("fig-loss-cora", "cora"), figLoss("fig-loss-pubmed", "pubmed"),
 		tableGIN("table-gin-citeseer", "citeseer", sizesOf("citeseer"), both), tableGAT("table-gat-citeseer", "citeseer"),
 		tableScores(), tableValidation(), tableRegularisers(), tableModels(), tableTuned(balancedID), tableTuned(tunedID),
-	}
+	})
 	for i := range all {
 		all[i].Number = numbers[all[i].ID]
 	}

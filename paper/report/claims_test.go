@@ -16,7 +16,7 @@ import (
 
 func TestTheBestKeepRateIsComparedWithTheBestOfTheOthers(t *testing.T) {
 	c := claim(t, "fig-keep-rate-gin/above-half")
-	curves := figKeepRateGIN().Curves
+	curves := figKeepRates()[0].Curves
 	require.Equal(t, 1.0, curves[0].Points[9].X, "nothing masked is a point of the figure")
 	unmasked := 60.0
 	at := func(best float64, top ...float64) Verdict {
@@ -46,7 +46,7 @@ func TestTheBestKeepRateIsComparedWithTheBestOfTheOthers(t *testing.T) {
 
 func TestTheBestOfManyKeepRatesGainsNothingByChance(t *testing.T) {
 	var records []record.Record
-	for _, curve := range figKeepRateGAT().Curves {
+	for _, curve := range figKeepRates()[2].Curves {
 		for i, p := range curve.Points {
 			f1 := []float64{70, 70, 70}
 			if p.X != paper.MaskedKeepRate {

@@ -107,21 +107,18 @@ func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (er
 	if contents["Counts"], err = trusted(CountTable(Judge(artifacts, e)).Render("html")); err != nil {
 		return err
 	}
-	if contents["Advice"], err = trusted(e.Advice().Render("html")); err != nil {
-		return err
-	}
 	contents["Trials"] = e.Trials()
 	return nil
 }
 
 type answerSection struct {
-	Answer, Why, Critics      template.HTML // prose
-	Picture, Grid, Fit, Table template.HTML
+	Answer, Why, Critics, Fit, Todo template.HTML // prose
+	Picture, Grid, Table            template.HTML
 }
 
 func newAnswerSection(e *Evidence) (s answerSection, err error) {
 	for name, into := range map[string]*template.HTML{"answer": &s.Answer, "why": &s.Why, "critics": &s.Critics,
-		"fit": &s.Fit} {
+		"fit": &s.Fit, "todo": &s.Todo} {
 		text, err := e.Prose(name)
 		if err != nil {
 			// Other results may contradict the prose.

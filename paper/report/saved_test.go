@@ -72,7 +72,6 @@ func TestATableReadsTheFilesOfItsOwnModelAndDataAlone(t *testing.T) {
 func TestWhatCannotBeReadIsToldWhereverItIsShown(t *testing.T) {
 	for name, show := range map[string]func(*Evidence){
 		"summary": func(e *Evidence) { Summary(Artifacts(), e) },
-		"advice":  func(e *Evidence) { e.Advice() },
 		"forest":  func(e *Evidence) { ClaimsForest(Artifacts(), e) },
 		"records": func(e *Evidence) { e.Records.Trials(paper.Cell("cora", "gin", "inductive", 10)) },
 	} {

@@ -1,13 +1,10 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"nodemask/datasets"
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
@@ -55,52 +52,23 @@ func (e *Evidence) tuned(id string) tunedComparison {
 	})
 }
 
-// having returns the cells that show an arm; setting "": both.
-func (c tunedComparison) having(arm string, setting datasets.Setting,
-	models ...judge.TunedModel) (cells []judge.Tuned) {
-	for _, t := range c.cells {
-		if t.In(setting, models) && slices.ContainsFunc(t.Arms, func(a judge.TunedArm) bool {
+// having returns the models' cells that show an arm.
+func (c tunedComparison) having(arm string, models ...judge.TunedModel) []judge.Tuned {
+	return slices.DeleteFunc(slices.Clone(c.cells), func(t judge.Tuned) bool {
+		return !slices.Contains(models, t.Model) || !slices.ContainsFunc(t.Arms, func(a judge.TunedArm) bool {
 			return a.Name == arm && a.F1 != nil
-		}) {
-			cells = append(cells, t)
-		}
-	}
-	return cells
+		})
+	})
 }
 
 func (c tunedComparison) added() []string {
-	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.having(arm, "", c.Models...)) == 0 })
+	return slices.DeleteFunc(slices.Clone(c.Added), func(arm string) bool { return len(c.having(arm, c.Models...)) == 0 })
 }
 
 type tunedOther struct{ id, arm, name string }
 
 func tunedOthers() []tunedOther {
 	return []tunedOther{{"dropedge", judge.ArmDropEdge, "DropEdge"}, {"dropout", judge.ArmDropout, "dropout"}}
-}
-
-func (c tunedComparison) on(arm string, model judge.TunedModel) string {
-	var all []string
-	for _, t := range c.having(arm, "", model) {
-		if data := DataTitle(t.Data); !slices.Contains(all, data) {
-			all = append(all, data)
-		}
-	}
-	return strings.Join(all, ", ")
-}
-
-// keepRates returns the rates chosen most often.
-func (c tunedComparison) keepRates(setting datasets.Setting, model judge.TunedModel) string {
-	chosen := map[string]int{}
-	for _, t := range c.having(judge.ArmMaskedTuned, setting, model) {
-		for _, arm := range t.Arms {
-			if arm.Name == judge.ArmMaskedTuned {
-				chosen[cmp.Or(arm.Chosen["keep"], "1")]++
-			}
-		}
-	}
-	most := slices.Max(slices.Collect(maps.Values(chosen)))
-	maps.DeleteFunc(chosen, func(_ string, times int) bool { return times < most })
-	return strings.Join(slices.Sorted(maps.Keys(chosen)), ", ")
 }
 
 // chosenByThree stands beside each number of the balanced comparison.
@@ -186,15 +154,14 @@ func claimOfTuned(table, name, text, against string, models ...judge.TunedModel)
 		rule += " " + chosenByThree
 	}
 	return Claim{ID: table + "/" + name, Subject: aboutBeyond, Ours: true, Text: text, Rule: rule,
-		Judge: func(e *Evidence) Verdict { return e.judgeTuned(table, against, "", models...) }}
+		Judge: func(e *Evidence) Verdict { return e.judgeTuned(table, against, models...) }}
 }
 
-func (e *Evidence) judgeTuned(table, against string, setting datasets.Setting,
-	models ...judge.TunedModel) Verdict {
+func (e *Evidence) judgeTuned(table, against string, models ...judge.TunedModel) Verdict {
 	var all []comparison
 	var files []string
 	c := e.tuned(table)
-	for _, q := range c.having(against, setting, models...) {
+	for _, q := range c.having(against, models...) {
 		files = append(files, trialsFile(c.folder, q.Data, q.Model.Name))
 		name := fmt.Sprintf("%s on %s, %s %d %%", q.Model.Title(), DataTitle(q.Data), q.Setting, q.TrainPercent)
 		all = append(all, comparison{name: name, differences: func(*record.Results) (all []difference) {
