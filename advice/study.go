@@ -141,7 +141,6 @@ func (s *study) assess() (*Advice, error) {
 			}
 		}
 	}
-	a.Left = s.left(a)
 	a.finish()
 	return a, nil
 }

@@ -20,9 +20,7 @@ import (
 	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/paper/record"
-	"nodemask/paper/report"
 	"nodemask/plots"
-	"nodemask/stats"
 )
 
 func TestACellThatShowsThingsLinksNeitherGoMLXNorC(t *testing.T) {
@@ -101,42 +99,6 @@ func TestLinesOverSizesHaveBandsFromThreeTrialsOn(t *testing.T) {
 	assert.Equal(t, 71.0, c.Series[0].Low[1], "two trials have no band")
 	assert.True(t, c.Series[1].Reference)
 	assert.Equal(t, "Cora, inductive, over the size of the train set", c.Title)
-}
-
-func TestCachingIsADashedLineBesideTheWholeGraphs(t *testing.T) {
-	gin := paper.Cell("cora", "gin", datasets.Inductive, 10)
-	together := 60.0
-	records := []record.Record{
-		{Cell: gin.Key(), Backend: "go", Seed: 1, MacroF1: 62, MacroF1Together: &together},
-		{Cell: paper.Masked(gin, 0.5).Key(), Backend: "go", Seed: 1, MacroF1: 70},
-	}
-	c := cachingOverSizes(record.NewResults(records), gin, paper.Masked(gin, 0.5))
-	require.NoError(t, c.Check())
-	require.Len(t, c.Series, 2, "nothing is known of a cache with masking")
-	assert.Equal(t, []float64{62}, c.Series[0].Y)
-	assert.Equal(t, []string{report.Chosen(gin)}, c.Series[0].Cells)
-	assert.Equal(t, "GIN, from the cache", c.Series[1].Name)
-	assert.Equal(t, "GIN", c.Series[1].Of)
-	assert.Equal(t, []float64{60}, c.Series[1].Y)
-}
-
-func TestSlopesOfMADEndWithMasking(t *testing.T) {
-	gat := paper.Cell("cora", "gat", datasets.Inductive, 10)
-	var records []record.Record
-	for i, c := range []record.Cell{gat.Fair(), gat, paper.Masked(gat, 0.5)} {
-		mad := stats.Smoothness{Hidden: 0.7, Logits: 0.5 + float64(i)/10, Softmax: 0.2}
-		records = append(records, record.Record{Cell: c.Key(), Backend: "go", Seed: 1, MAD: &mad})
-	}
-	charts := slopesOfMAD(record.NewResults(records), "gat")
-	require.Len(t, charts, 1, "nothing is known of the transductive setting")
-	c := charts[0]
-	require.NoError(t, c.Check())
-	assert.Equal(t, []string{"neither", "attention dropout", "masking"}, c.XNames)
-	assert.Equal(t, "logits", c.Series[1].Name)
-	assert.Equal(t, []float64{0, 1, 2}, c.Series[1].X)
-	assert.InDeltaSlice(t, []float64{0.5, 0.6, 0.7}, c.Series[1].Y, 1e-9)
-	assert.Equal(t, "class probabilities, paper", c.Series[3].Name)
-	assert.Equal(t, []float64{0.2, 0.23, 0.29}, c.Series[3].Y)
 }
 
 func TestSourceIsATypeWithMethodsOrAFunction(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"nodemask/internal/checkout"
-	"nodemask/nmgnn/hyper"
 	"nodemask/paper/record"
 	"nodemask/paper/report"
 	"nodemask/plots"
@@ -39,15 +38,9 @@ func publishedText(c record.Cell) string {
 
 // OverSizes charts recorded and published macro F1 over train set size, with 95 % intervals. The cells share a
 // graph and setting; their own size is ignored.
-func OverSizes(cells ...record.Cell) { chartOf(overSizes, cells) }
-
-// CachingOverSizes charts recorded macro F1 over train set size, from the whole graph and, dashed, from cached
-// representations. The cells share a graph, in the inductive setting; their own size is ignored.
-func CachingOverSizes(cells ...record.Cell) { chartOf(cachingOverSizes, cells) }
-
-func chartOf(of func(*record.Results, ...record.Cell) plots.Chart, cells []record.Cell) {
+func OverSizes(cells ...record.Cell) {
 	check(cells)
-	c := of(Recorded(), cells...)
+	c := overSizes(Recorded(), cells...)
 	if len(c.Series) == 0 {
 		Markdown("*No results of these cells are recorded yet.*")
 		return
@@ -60,7 +53,7 @@ func overSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
 		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed, with open markers: the paper's."}
 	for _, cell := range cells {
 		c.Title = fmt.Sprintf("%s, %s, over the size of the train set", report.DataTitle(cell.Data), cell.Setting)
-		ours := seriesOf(recorded, cell, record.MacroF1)
+		ours := seriesOf(recorded, cell)
 		theirs := plots.Series{Name: Label(cell) + ", paper", Reference: true}
 		for _, size := range report.Sizes() {
 			cell.TrainPercent = size
@@ -79,77 +72,18 @@ func overSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
 	return c
 }
 
-func cachingOverSizes(recorded *record.Results, cells ...record.Cell) plots.Chart {
-	c := plots.Chart{ID: "caching", XLabel: "train set (% of the nodes)", YLabel: "macro F1 (%)",
-		Caption: "Mean of the recorded trials, with a 95 % confidence interval. Dashed: from the cache."}
-	for _, cell := range cells {
-		c.Title = fmt.Sprintf("%s, %s, with and without a cache", report.DataTitle(cell.Data), cell.Setting)
-		whole, cached := seriesOf(recorded, cell, record.MacroF1), seriesOf(recorded, cell, record.MacroF1Together)
-		if len(whole.X) == 0 || len(cached.X) == 0 {
-			continue
-		}
-		cached.Name, cached.Of = whole.Name+", from the cache", whole.Name
-		c.Series = append(c.Series, whole, cached)
-	}
-	return c
-}
-
-func seriesOf(recorded *record.Results, cell record.Cell, metric record.Metric) plots.Series {
+func seriesOf(recorded *record.Results, cell record.Cell) plots.Series {
 	curve := report.Curve{Name: Label(cell)}
 	for _, size := range report.Sizes() {
 		cell.TrainPercent = size
 		curve.Points = append(curve.Points, report.Point{X: float64(size), Entry: report.Entry{Cell: cell,
-			Metric: metric}})
+			Metric: record.MacroF1}})
 	}
 	charts := report.Artifact{Curves: []report.Curve{curve}}.Charts(recorded)
 	if len(charts) == 0 {
 		return plots.Series{}
 	}
 	return charts[0].Series[0]
-}
-
-// SlopesOfMAD charts a model's recorded MAD without regulariser, with attention dropout and with masking; the paper's
-// is dashed.
-func SlopesOfMAD(model string) { Chart(slopesOfMAD(Recorded(), model)...) }
-
-func slopesOfMAD(recorded *record.Results, model string) []plots.Chart {
-	var charts []plots.Chart
-	of := artifact("table-mad")
-	for i, setting := range of.Columns {
-		var a report.Artifact
-		var paper []plots.Series
-		at := map[record.Metric]int{}
-		for _, row := range of.Rows {
-			e := row.Entries[i]
-			if e.Cell.Parameters.Model != model {
-				continue
-			}
-			n, ok := at[e.Metric]
-			if !ok {
-				n = len(a.Curves)
-				at[e.Metric] = n
-				a.Curves = append(a.Curves, report.Curve{Name: row.Labels[1]})
-				paper = append(paper, plots.Series{Name: row.Labels[1] + ", paper", Reference: true})
-			}
-			x := float64(len(a.Curves[n].Points))
-			a.Curves[n].Points = append(a.Curves[n].Points, report.Point{X: x, Entry: e})
-			if e.Published != nil {
-				paper[n].X, paper[n].Y = append(paper[n].X, x), append(paper[n].Y, *e.Published)
-			}
-		}
-		for _, c := range a.Charts(recorded) {
-			c.ID, c.Title, c.Width = "mad", fmt.Sprintf("MAD of %s, %s", hyper.Title(model), setting), 420
-			c.YLabel, c.XNames = "MAD", []string{"neither", "attention dropout", "masking"}
-			c.Caption = "Mean of the recorded trials, with a 95 % confidence interval. Dashed: the paper's."
-			for _, p := range paper {
-				if len(p.X) > 0 {
-					c.Series = append(c.Series, p)
-				}
-			}
-			charts = append(charts, c)
-		}
-	}
-	return charts
 }
 
 func meanOf(r *record.Results, c record.Cell) string {

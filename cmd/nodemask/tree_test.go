@@ -110,8 +110,6 @@ func TestTreeExitsTwoForMisuseOneForFailure(t *testing.T) {
 		{[]string{"--data", "cora", "--root", "1", "--mask", "3", "--keep-rate", "0.5"}, 2, "[keep-rate mask] were all set"},
 		{[]string{"--data", "cora", "--root", "1", "--keep-rate", "0"}, 2,
 			"--keep-rate: keep rate 0: expected a probability"},
-		{[]string{"--data", "cora", "--root", "1", "--seed", "2"}, 2, "--seed"},
-		{[]string{"--data", "cora", "--root", "1", "--train", "20"}, 2, "--train"},
 		{[]string{"--data", "cora", "--root", "1", "--check", "--count"}, 2, "[check count] were all set"},
 		{[]string{"--data", bad, "--root", "a"}, 1, "bad.txt: line 2: found \",b\": expected two ids"},
 		{[]string{"--data", tailedTriangle(t), "--root", "eve"}, 2, "expected a node of"},
