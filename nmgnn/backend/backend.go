@@ -33,6 +33,8 @@ type Backend struct {
 	Skipped []*Error
 	// KernelsLost explains why a CPU backend cannot run package fused's kernels, and so is slow; else nil.
 	KernelsLost error
+	// ProgramsLost explains why compiled programs are not kept on disk as requested; else nil.
+	ProgramsLost error
 	// Digits is "avx2" for XLA on a CPU if results are equal on every x86-64 with AVX2, else "".
 	Digits string
 
@@ -64,6 +66,9 @@ func (b *Backend) String() string {
 	text := fmt.Sprintf("%s, %s kernels", b.ID, b.Kernel())
 	if slower := b.Slower(); slower != "" {
 		text += "; slower than it could be: " + slower
+	}
+	if b.ProgramsLost != nil {
+		text += "; programs are compiled anew in each process: " + folders.ReplaceAllString(b.ProgramsLost.Error(), "$1")
 	}
 	return text
 }
@@ -159,7 +164,11 @@ func IDs() []string { return []string{onGPU, onCPU, pure} }
 // or, if empty, the fastest that starts. Errors are [*Error].
 //
 // It looks for plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH; then, with a known SHA-256 only, in
-// .nodemask/ of the program's clone. It ignores the working directory and downloads nothing.
+// .nodemask/ of the program's clone and where GoMLX installs them. It ignores the working directory and downloads
+// nothing.
+//
+// XLA's CPU programs are kept, up to 200 MB, in .nodemask/programs of the clone or the user's cache; $NODEMASK_PROGRAMS
+// sets another folder or "off".
 //
 // The first XLA on a CPU sets PJRT_NPROC and XLA_FLAGS process-wide, unless you have. Other users of GoMLX's pure-Go
 // backend keep its operations ([fused.Hasten]).
@@ -263,6 +272,9 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 			opened.Digits = held
 			fused.HoldSums()
 		}
+		if pin != "" {
+			opened.ProgramsLost = keepPrograms(path, pin)
+		}
 	case "cuda":
 		opened.ID = onGPU
 	default:
@@ -339,7 +351,30 @@ func pluginPlaces(name string) []pluginPlace {
 			places = append(places, pluginPlace{folder: folder})
 		}
 	}
-	return append(places, installedPlaces(name, checkout.Folders())...)
+	return append(append(places, installedPlaces(name, checkout.Folders())...), gomlxPlaces(name)...)
+}
+
+// gomlxPlaces returns go-xla's folders, per user and system-wide.
+func gomlxPlaces(name string) (places []pluginPlace) {
+	set, ok := setUp[name]
+	if !ok {
+		return nil
+	}
+	folders := []string{"/usr/local/lib/go-xla"}
+	if home, err := os.UserHomeDir(); err == nil {
+		own := filepath.Join(home, ".local", "lib", "go-xla")
+		if runtime.GOOS == "darwin" {
+			own = filepath.Join(home, "Library", "Application Support", "go-xla")
+		}
+		folders = append([]string{own}, folders...)
+	}
+	for _, folder := range folders {
+		if name == "cuda" {
+			folder = filepath.Join(folder, "nvidia")
+		}
+		places = append(places, pluginPlace{folder, set.sum})
+	}
+	return places
 }
 
 // A program installed from a wheel has the plugin next to its folder in Python's packages.

@@ -309,6 +309,45 @@ func TestThePluginIsFoundToBeCutShortWhereverThatIs(t *testing.T) {
 	}
 }
 
+func TestAPluginWhereGoMLXInstallsItsOwnIsHeldToItsSum(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("PJRT_PLUGIN_LIBRARY_PATH", "")
+	if _, _, why := findPlugin("xla:cuda", "cuda"); why == nil {
+		t.Skip("skipped: a plugin for GPUs is set up")
+	}
+	folder := gomlxPlaces("cuda")[0].folder
+	require.True(t, strings.HasPrefix(folder, home), folder)
+	require.NoError(t, os.MkdirAll(folder, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "pjrt_c_api_cuda_plugin.so"), []byte("other"), 0o666))
+	_, err := Open("xla:cuda")
+	require.ErrorContains(t, err, "pjrt_c_api_cuda_plugin.so has SHA-256 "+sumOf("other")+": expected "+setUp["cuda"].sum)
+	require.ErrorContains(t, err, "name its folder in PJRT_PLUGIN_LIBRARY_PATH")
+}
+
+func TestABackendThatSomebodyElseOpenedIsAdopted(t *testing.T) {
+	pureGo, err := gobackend.New("ops_sequential")
+	require.NoError(t, err)
+	b, err := Adopt(pureGo)
+	require.NoError(t, err)
+	require.Equal(t, "go", b.ID)
+	require.NoError(t, b.KernelsLost)
+	b.Finalize()
+	_, err = Adopt(nil)
+	require.ErrorContains(t, err, "the backend is nil")
+
+	opened, err := Open("xla:cpu")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	defer opened.Finalize()
+	b, err = Adopt(opened.Backend)
+	require.NoError(t, err)
+	require.Equal(t, opened.ID, b.ID)
+	require.Equal(t, opened.Plugin, b.Plugin)
+	require.Equal(t, "fused", b.Kernel())
+}
+
 // With the race detector this fails if opening changes what others read.
 func TestBackendsOpenAtOnceWhileAnotherProgramComputes(t *testing.T) {
 	theirs, err := gobackend.New("ops_sequential")

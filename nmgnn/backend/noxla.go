@@ -10,3 +10,5 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 	err error) {
 	return nil, "", "", errNoXLA
 }
+
+func adoptXLA(compute.Backend) (plugin, platform string, err error) { return "", "", errNoXLA }

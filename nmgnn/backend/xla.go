@@ -68,6 +68,22 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 	return b, platform, "", err
 }
 
+// adoptXLA returns the plugin file and platform of an XLA backend opened elsewhere.
+func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
+	x, ok := b.(*xla.Backend)
+	if !ok {
+		return "", "", fmt.Errorf("a backend of type %T: expected GoMLX's pure-Go backend or go-xla's", b)
+	}
+	if platform, err = fused.Platform(b); err != nil {
+		return "", "", err
+	}
+	p, err := pjrt.GetPlugin(x.PluginName())
+	if err != nil {
+		return "", "", err
+	}
+	return p.Path(), platform, nil
+}
+
 // holdThreads and holdSums make XLA compute the same digits on every CPU, by environment variables that the first
 // client reads at start. Each acts once, and keeps what the user has set.
 var (

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/gomlx/compute/gobackend"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/dataset"
@@ -50,7 +51,7 @@ func Example() {
 
 	store := seeded()
 	accuracy := []metric.Interface{metric.NewSparseCategoricalAccuracy("accuracy", "acc")}
-	trainer := train.NewTrainer(opened().Backend, store, modelFn, loss.SparseCategoricalCrossEntropyLogits,
+	trainer := train.NewTrainer(adopted().Backend, store, modelFn, loss.SparseCategoricalCrossEntropyLogits,
 		optimizer.Adam().LearningRate(0.01).Done(), nil, accuracy)
 	folder, err := os.MkdirTemp("", "cora")
 	check(err)
@@ -108,7 +109,7 @@ func Example_links() {
 			Labels: []*tensors.Tensor{tensors.FromValue(links[i])}})
 	}
 	accuracy := []metric.Interface{metric.NewMeanBinaryLogitsAccuracy("accuracy", "acc")}
-	trainer := train.NewTrainer(opened().Backend, seeded(), modelFn, loss.BinaryCrossentropyLogits,
+	trainer := train.NewTrainer(adopted().Backend, seeded(), modelFn, loss.BinaryCrossentropyLogits,
 		optimizer.Adam().LearningRate(0.01).Done(), nil, accuracy)
 	_, err = train.NewLoop(trainer).RunSteps(of(0), 60)
 	check(err)
@@ -170,7 +171,7 @@ func Example_graphs() {
 		return fnn.New(scope.In("readout"), batch.PoolMean(scope, x), 1).Done()
 	}
 	accuracy := []metric.Interface{metric.NewMeanBinaryLogitsAccuracy("accuracy", "acc")}
-	trainer := train.NewTrainer(opened().Backend, seeded(), modelFn, loss.BinaryCrossentropyLogits,
+	trainer := train.NewTrainer(adopted().Backend, seeded(), modelFn, loss.BinaryCrossentropyLogits,
 		optimizer.Adam().LearningRate(0.01).Done(), nil, accuracy)
 	_, err := train.NewLoop(trainer).RunSteps(shapes{batch, r}, 200)
 	check(err)
@@ -187,8 +188,11 @@ func seeded() *model.Store {
 	return store
 }
 
-func opened() *backend.Backend {
-	b, err := backend.Open("go")
+// adopted returns a backend opened by GoMLX; compute.New opens XLA.
+func adopted() *backend.Backend {
+	opened, err := gobackend.New("ops_sequential")
+	check(err)
+	b, err := backend.Adopt(opened)
 	check(err)
 	return b
 }

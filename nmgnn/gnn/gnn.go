@@ -5,8 +5,8 @@
 //	x = activation.Relu(gnn.GIN(scope.In("gin"), g, x, 64, 64).Mask(mask).Done())
 //	x = gnn.GAT(scope.In("gat"), g, x, 4, 8).AttentionDropout(0.3).Mask(mask).Done()
 //
-// x is [nodes, width]. Layers drop and mask only while the scope is training. They are fast on backends that
-// backend.Open returns. Functions that build computations panic with an error, as GoMLX's do.
+// x is [nodes, width]. Layers drop and mask only while the scope is training. backend.Adopt makes them fast on a
+// backend that GoMLX opened. Functions that build computations panic with an error, as GoMLX's do.
 package gnn
 
 import (
@@ -160,7 +160,7 @@ func (g *Graph) Replace(x datasets.Features, graphs ...*csr.Graph) error {
 			err = l.graphs.Replace(g.members(), true)
 		}
 		if errors.Is(err, kernels.ErrNoFit) {
-			return fmt.Errorf("%w: a backend that backend.Open did not open, or a GPU, has no room", err)
+			return fmt.Errorf("%w: a backend that was not prepared by backend.Adopt, or is a GPU, has no room", err)
 		} else if err != nil {
 			return err
 		}

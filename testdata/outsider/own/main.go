@@ -1,4 +1,4 @@
-// A model of somebody else's, under GoMLX's trainer: trained, saved, loaded.
+// A model of somebody else's, under GoMLX's trainer, on a backend that GoMLX opened: trained, saved, loaded.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/dataset"
@@ -25,7 +26,11 @@ import (
 )
 
 func main() {
-	b := must(backend.Open(""))
+	config := os.Getenv("GOMLX_BACKEND")
+	if config == "go" {
+		config += ":ops_sequential" // GoMLX's parallel operations can hang on few cores
+	}
+	b := must(backend.Adopt(must(compute.NewWithConfig(config))))
 	g := must(datasets.SBM(context.Background(), datasets.SBMOptions{Nodes: 200, Classes: 3, FeatureSignal: 2, Seed: 1}))
 	edges := gnn.New(g.Edges).WithFeatures(g.Features)
 	modelFn := func(scope *model.Scope, in []*Node) *Node {

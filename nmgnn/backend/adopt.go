@@ -1,0 +1,35 @@
+package backend
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute"
+
+	"nodemask/nmgnn/internal/kernels/fused"
+)
+
+// Adopt makes a backend opened elsewhere run this project's loops; XLA on a CPU would scatter, ten times slower. Digits
+// stay as they are: XLA reads its settings at start. It returns an error unless the backend is GoMLX's pure-Go one or
+// go-xla on a CPU or with CUDA.
+func Adopt(b compute.Backend) (*Backend, error) {
+	if b == nil {
+		return nil, fmt.Errorf("the backend is nil: expected one that is open")
+	}
+	if fmt.Sprintf("%T", b) == "*gobackend.Backend" { // GoMLX does not export the type
+		return &Backend{Backend: b, ID: pure, KernelsLost: fused.Intercepted(), asked: pure, end: fused.Hasten(b)}, nil
+	}
+	plugin, platform, err := adoptXLA(b)
+	if err != nil {
+		return nil, fmt.Errorf("adopting the backend %q: %w", b.Name(), err)
+	}
+	opened := &Backend{Backend: b, Plugin: plugin, asked: "xla:" + plugin}
+	switch platform {
+	case "cpu":
+		opened.ID, opened.KernelsLost = onCPU, fused.Register(b, plugin)
+	case "cuda":
+		opened.ID = onGPU
+	default:
+		return nil, fmt.Errorf("adopting the backend %q: it computes on %s: expected cpu or cuda", b.Name(), platform)
+	}
+	return opened, nil
+}

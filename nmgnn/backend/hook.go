@@ -1,0 +1,85 @@
+//go:build cgo && linux
+
+package backend
+
+// #cgo CFLAGS: -O2 -Wall
+// #cgo LDFLAGS: -ldl
+// #include <stdlib.h>
+// #include "pjrt.h"
+import "C"
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// kept is the folder of programs, and what their keys depend on.
+type kept struct {
+	folder  *programFolder
+	context []byte
+}
+
+var (
+	// A process loads a plugin once; C calls its functions without a context.
+	current atomic.Pointer[kept]
+	install sync.Mutex
+
+	loaded, compiled atomic.Int64
+)
+
+// hookPrograms makes a loaded plugin's clients load and save programs in a folder. context is what programs depend on
+// besides text and options: plugin, XLA's environment, CPU. On error programs are compiled each time.
+func hookPrograms(plugin string, folder *programFolder, context []byte) error {
+	install.Lock()
+	defer install.Unlock()
+	current.Store(&kept{folder, context})
+	path := C.CString(plugin)
+	defer C.free(unsafe.Pointer(path))
+	if problem := C.nm_keep_programs(path); problem != nil {
+		current.Store(nil)
+		return errors.New(C.GoString(problem))
+	}
+	return nil
+}
+
+// programCounts returns how many programs were loaded from disk and compiled since hookPrograms.
+func programCounts() (fromDisk, fromSource int64) { return loaded.Load(), compiled.Load() }
+
+// nodemaskFindProgram writes a program's key and returns the kept program's size; C frees the bytes.
+//
+//export nodemaskFindProgram
+func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.Pointer, formatSize C.size_t,
+	options unsafe.Pointer, optionsSize C.size_t, key *C.char, found *unsafe.Pointer) C.size_t {
+	k := current.Load()
+	if k == nil {
+		return 0
+	}
+	bytesAt := func(p unsafe.Pointer, size C.size_t) []byte { return unsafe.Slice((*byte)(p), int(size)) }
+	// XLA splits work by the compiling thread's cores.
+	var cores unix.CPUSet
+	_ = unix.SchedGetaffinity(0, &cores)
+	name := programKey(k.context, []byte{byte(min(cores.Count(), 255))}, bytesAt(format, formatSize),
+		bytesAt(options, optionsSize), bytesAt(code, codeSize))
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(key)), len(name)+1), name+"\x00")
+	program, ok := k.folder.load(name)
+	if !ok {
+		compiled.Add(1)
+		return 0
+	}
+	loaded.Add(1)
+	*found = C.CBytes(program)
+	return C.size_t(len(program))
+}
+
+// nodemaskKeepProgram saves a compiled program; if that fails, the next process compiles it again.
+//
+//export nodemaskKeepProgram
+func nodemaskKeepProgram(key *C.char, program unsafe.Pointer, size C.size_t) {
+	if k := current.Load(); k != nil && size <= longest {
+		_ = k.folder.save(C.GoString(key), unsafe.Slice((*byte)(program), int(size)))
+	}
+}
