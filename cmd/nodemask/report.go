@@ -23,9 +23,9 @@ func newReportCommand() *cobra.Command {
 		Short: "Show the paper's tables and figures from the recorded results",
 		Long: `Show the paper's tables and figures from the recorded results, beside the published ones, with a verdict on each
 claim. Tables and figures that are named are printed; without names they are a page, after the findings, that needs no
-other files. 'answers' is what node masking changes in the reading that the paper
-cites, 'summary' the verdict on each claim; 'summary --format json' is for programs: docs/FORMATS.md describes its
-fields. A part of the protocols (cited, departures, stated, scale, tables, graphs) prints its numbers.`,
+other files. 'answers' is what node masking changes in the reading that the paper cites, 'summary' the verdict on each
+claim; 'summary --format json' is for programs: docs/FORMATS.md describes its fields. A part of the protocols (cited,
+departures, stated, scale, tables, graphs) prints its numbers.`,
 		Example: `  nodemask report -o report.html
   nodemask report table-gat --format markdown
   nodemask report summary
@@ -47,17 +47,16 @@ fields. A part of the protocols (cited, departures, stated, scale, tables, graph
 			r := openPart(c, part, runFlags{folder: resultsBeside(c, folder)}, data, model)
 			return unlessInterrupted(c.Context(), r.show)
 		}
-		overview := ""
-		if len(ids) == 1 && (ids[0] == report.SummaryID || ids[0] == report.AnswersID) {
-			overview, ids = ids[0], nil
-			if !c.Flags().Changed("format") {
-				format = string(plots.FormatText)
-			}
-		}
 		if len(ids) > 0 && !c.Flags().Changed("format") {
 			format = string(plots.FormatText)
 		}
-		artifacts, err := report.Find(ids...)
+		named, known := ids, plots.Formats()
+		if overview := strings.Join(ids, " "); overview == report.SummaryID || overview == report.AnswersID {
+			if named = nil; overview == report.SummaryID {
+				known = append(known, "json")
+			}
+		}
+		artifacts, err := report.Find(named...)
 		if err != nil {
 			return misuse{err}
 		}
@@ -66,14 +65,10 @@ fields. A part of the protocols (cited, departures, stated, scale, tables, graph
 			return misusef("--results %s: no folder of results there: "+
 				"run it in the folder of the project, which 'nodemask lab' of the wheel unpacks, or name its results", folder)
 		}
-		known := plots.Formats()
-		if overview == report.SummaryID {
-			known = append(known, "json")
-		}
 		if !slices.Contains(known, plots.Format(format)) {
 			return misusef("--format %s: expected one of %v", format, known)
 		}
-		page := format == string(plots.FormatHTML) && overview == "" && len(ids) == 0
+		page := format == string(plots.FormatHTML) && len(ids) == 0
 		if page {
 			output = cmp.Or(output, "report.html")
 		}
@@ -82,18 +77,15 @@ fields. A part of the protocols (cited, departures, stated, scale, tables, graph
 		}
 		debug.SetGCPercent(400) // short-lived: 130 MB more save a quarter of the time
 		e := report.Open(folder)
-		var text string
+		var b strings.Builder
 		err = unlessInterrupted(c.Context(), func() (err error) {
-			var b strings.Builder
 			switch {
 			case format == "json":
 				err = report.WriteClaims(&b, artifacts, e)
-				text = b.String()
 			case page:
 				err = report.WriteReport(&b, artifacts, e)
-				text = b.String()
 			default:
-				text, err = tablesOf(overview, artifacts, e, plots.Format(format))
+				err = writeTables(&b, ids, artifacts, e, plots.Format(format))
 			}
 			return cmp.Or(e.Err(), err)
 		})
@@ -101,10 +93,10 @@ fields. A part of the protocols (cited, departures, stated, scale, tables, graph
 			return err
 		}
 		if output == "" {
-			_, err = io.WriteString(c.OutOrStdout(), text)
+			_, err = io.WriteString(c.OutOrStdout(), b.String())
 			return err
 		}
-		if err := writeBytes(output, []byte(text)); err != nil || !page {
+		if err := writeBytes(output, []byte(b.String())); err != nil || !page {
 			return err
 		}
 		_ = say(c.ErrOrStderr(), "wrote %s", output) // best effort
@@ -123,29 +115,32 @@ func resultsBeside(c *cobra.Command, folder string) string {
 	return folder
 }
 
-func tablesOf(overview string, artifacts []report.Artifact, e *report.Evidence, format plots.Format) (string,
-	error) {
-	switch overview {
+// writeTables writes an overview, or else the artifacts' tables.
+func writeTables(w io.Writer, ids []string, artifacts []report.Artifact, e *report.Evidence,
+	format plots.Format) error {
+	one := e.Table
+	switch strings.Join(ids, " ") {
 	case report.SummaryID:
-		return report.Summary(artifacts, e).Render(format)
+		all := artifacts
+		one = func(report.Artifact) (plots.Table, error) { return report.Summary(all, e), nil }
+		artifacts = artifacts[:1]
 	case report.AnswersID:
-		t, err := e.AnswersTable()
-		if err != nil {
-			return "", err
-		}
-		return t.Render(format)
+		one = func(report.Artifact) (plots.Table, error) { return e.AnswersTable() }
+		artifacts = artifacts[:1]
 	}
-	var parts []string
-	for _, a := range artifacts {
-		t, err := e.Table(a)
+	for i, a := range artifacts {
+		t, err := one(a)
 		text := ""
 		if err == nil {
 			text, err = t.Render(format)
 		}
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", a.ID, err)
+			return fmt.Errorf("%s: %w", t.ID, err)
 		}
-		parts = append(parts, strings.TrimRight(text, "\n")+"\n")
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, strings.TrimRight(text, "\n"))
 	}
-	return strings.Join(parts, "\n"), nil
+	return nil
 }

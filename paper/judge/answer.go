@@ -129,16 +129,12 @@ func Ask(r *record.Results, data, model string, setting datasets.Setting, choice
 func ask(r *record.Results, q Question, reading Reading) (Answer, error) {
 	q.Readings = []Reading{reading}
 	a := Answer{Question: q, Reading: reading, P: 1, Verdict: Unmeasured}
-	effects, err := q.Effects(r)
-	if err != nil {
-		return a, err
+	splits, effects, err := q.Effects(r)
+	a.Splits = len(splits)
+	if len(effects) > 0 {
+		a.Effect, a.P = &effects[0], effects[0].Pooled.P
 	}
-	a.Splits = len(effects.Splits)
-	if len(effects.Effects) > 0 {
-		a.Effect = &effects.Effects[0]
-		a.P = a.Effect.Pooled.P
-	}
-	return a, nil
+	return a, err
 }
 
 // Complete reports whether the answer covers all splits.

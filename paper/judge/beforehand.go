@@ -71,44 +71,35 @@ var Cases = sync.OnceValue(func() (cases []Case) {
 
 const fewestSplits = 5
 
-// CaseQuestion asks for the effects of masking and rescaled masking, in GIN stopped on macro F1.
-func CaseQuestion(data string, setting datasets.Setting, trainPercent int) (Question, error) {
+// CaseOf returns a graph's case, the effects in GIN stopped on macro F1; ok is false with fewer than five splits.
+func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPercent int, of Quantities) (c Case,
+	ok bool, err error) {
+	c = Case{Data: data, Setting: setting, TrainPercent: trainPercent, Quantities: of}
 	part := Cited
 	if _, ok := GraphFileOf(data); ok {
 		part = Graphs
 	}
 	q, err := QuestionOf(part, data, "gin", setting)
 	if err != nil {
-		return q, err
+		return c, false, err
 	}
 	q.Sizes = []int{trainPercent}
 	_, q.Readings = graphReadings(q.Axes, q.Model, setting)
-	return q, nil
-}
-
-// CaseOf returns a graph's case; ok is false with fewer than five splits.
-func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPercent int, of Quantities) (c Case,
-	ok bool, err error) {
-	c = Case{Data: data, Setting: setting, TrainPercent: trainPercent, Quantities: of}
-	q, err := CaseQuestion(data, setting, trainPercent)
-	if err != nil {
-		return c, false, err
-	}
-	effects, err := q.Effects(r)
-	if err != nil || len(effects.Splits) < fewestSplits {
+	splits, effects, err := q.Effects(r)
+	if err != nil || len(splits) < fewestSplits {
 		return c, false, err
 	}
 	for i, to := range []*CaseEffect{&c.Masked, &c.Rescaled} {
-		pooled := effects.Effects[i].Pooled
-		*to = CaseEffect{pooled.MeanDifference, pooled.Low, pooled.High, len(effects.Splits)}
+		pooled := effects[i].Pooled
+		*to = CaseEffect{pooled.MeanDifference, pooled.Low, pooled.High, len(splits)}
 	}
 	onF1, err := q.F1(r, q.Readings[0], Plain, trainPercent)
 	if err != nil {
 		return c, false, err
 	}
 	either, err := q.F1(r, make(Reading, len(q.Axes)), Plain, trainPercent)
-	for _, split := range effects.Splits {
-		c.Fragility += (onF1[split] - either[split]) / float64(len(effects.Splits))
+	for _, split := range splits {
+		c.Fragility += (onF1[split] - either[split]) / float64(len(splits))
 	}
 	return c, true, err
 }

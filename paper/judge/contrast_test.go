@@ -28,9 +28,9 @@ func TestContrastsAreOfScores(t *testing.T) {
 		{func(s Scores) float64 { return s.MaskedCached - s.Masked }, []float64{-0.5, -0.6, -0.7}},
 	} {
 		q.Contrast = Contrast{Of: test.of}
-		effects := effectsOf(t, q, results)
-		require.Len(t, effects.Effects, 48)
-		for _, e := range effects.Effects {
+		_, effects := effectsOf(t, q, results)
+		require.Len(t, effects, 48)
+		for _, e := range effects {
 			require.InDeltaSlice(t, test.want, e.Differences[0], 1e-9)
 			require.InDelta(t, 70, e.Plain[0], 1e-9, "whatever is contrasted")
 			require.InDelta(t, 73, e.Masked[0], 1e-9)

@@ -44,16 +44,9 @@ type Effect struct {
 	Pooled stats.TTest
 }
 
-// Effects holds all readings' effects on common splits.
-type Effects struct {
-	Question
-	Splits  []uint64
-	Effects []Effect // in the order of Readings
-}
-
 // Effects returns the contrast in every reading, on their common splits; with fewer than two there are no effects.
-func (q Question) Effects(r *record.Results) (*Effects, error) {
-	all := &Effects{Question: q, Splits: slices.Clone(q.Seeds)}
+func (q Question) Effects(r *record.Results) (splits []uint64, effects []Effect, err error) {
+	splits = slices.Clone(q.Seeds)
 	var found [][2]map[uint64]record.Reading // plain and masked, by reading and size
 	for _, reading := range q.Readings {
 		for _, size := range q.Sizes {
@@ -61,11 +54,11 @@ func (q Question) Effects(r *record.Results) (*Effects, error) {
 			for i, arm := range []Arm{Plain, Masked} {
 				c, err := reading.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
 				if err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 				arms[i] = r.Readings(c)
 			}
-			all.Splits = slices.DeleteFunc(all.Splits, func(seed uint64) bool {
+			splits = slices.DeleteFunc(splits, func(seed uint64) bool {
 				_, plain := arms[0][seed]
 				_, masked := arms[1][seed]
 				return !plain || !masked
@@ -73,8 +66,8 @@ func (q Question) Effects(r *record.Results) (*Effects, error) {
 			found = append(found, arms)
 		}
 	}
-	if r.Err() != nil || len(all.Splits) < 2 {
-		return all, r.Err()
+	if r.Err() != nil || len(splits) < 2 {
+		return splits, nil, r.Err()
 	}
 	of := q.Contrast.Of
 	if of == nil {
@@ -84,7 +77,7 @@ func (q Question) Effects(r *record.Results) (*Effects, error) {
 		e := Effect{Reading: reading}
 		for _, arms := range found[i*len(q.Sizes):][:len(q.Sizes)] {
 			var differences, plain, masked []float64
-			for _, seed := range all.Splits {
+			for _, seed := range splits {
 				p, m := arms[0][seed], arms[1][seed]
 				differences = append(differences, of(Scores{p.F1, m.F1, p.Cached, m.Cached}))
 				plain, masked = append(plain, p.F1), append(masked, m.F1)
@@ -92,13 +85,12 @@ func (q Question) Effects(r *record.Results) (*Effects, error) {
 			e.Differences = append(e.Differences, differences)
 			e.Plain, e.Masked = append(e.Plain, stat.Mean(plain, nil)), append(e.Masked, stat.Mean(masked, nil))
 		}
-		var err error
 		if e.Pooled, err = stats.Pooled(e.Differences); err != nil {
-			return nil, fmt.Errorf("%s: %w", Departure(q.Axes, reading), err)
+			return nil, nil, fmt.Errorf("%s: %w", Departure(q.Axes, reading), err)
 		}
-		all.Effects = append(all.Effects, e)
+		effects = append(effects, e)
 	}
-	return all, nil
+	return splits, effects, nil
 }
 
 // F1 returns an arm's macro F1, in percent, by seed.

@@ -28,11 +28,11 @@ func asked(t *testing.T, model string, setting datasets.Setting) Question {
 		Seeds: hyper.Seeds(FirstDepthSplit, Splits), Readings: AllReadings(axes, setting)}
 }
 
-func effectsOf(t *testing.T, q Question, r *record.Results) *Effects {
+func effectsOf(t *testing.T, q Question, r *record.Results) ([]uint64, []Effect) {
 	t.Helper()
-	effects, err := q.Effects(r)
+	splits, effects, err := q.Effects(r)
 	require.NoError(t, err)
-	return effects
+	return splits, effects
 }
 
 func cellsOf(t *testing.T, questions []Question) []record.Cell {
@@ -82,11 +82,11 @@ func TestEffectsPairSplitsAndPoolSizes(t *testing.T) {
 		return f1, f1
 	})
 	q := asked(t, "gat", datasets.Inductive)
-	effects := effectsOf(t, q, results)
-	require.Equal(t, []uint64{100, 101, 102}, effects.Splits)
-	require.Len(t, effects.Effects, 48)
+	splits, effects := effectsOf(t, q, results)
+	require.Equal(t, []uint64{100, 101, 102}, splits)
+	require.Len(t, effects, 48)
 	stop := slices.IndexFunc(q.Axes, func(a Axis) bool { return a.Name == "stop" })
-	for _, e := range effects.Effects {
+	for _, e := range effects {
 		gain := -1.0 // -1 + 2/4 + {0, 0.1, 0.2}: mean -0.4, sd 0.1, t -6.93
 		if e.Reading[stop] == 1 {
 			gain = 1
@@ -104,10 +104,10 @@ func TestEffectsPairSplitsAndPoolSizes(t *testing.T) {
 		all = append(all, results.Trials(c)...)
 	}
 	results = record.NewResults(all[1:])
-	effects = effectsOf(t, q, results)
+	splits, _ = effectsOf(t, q, results)
 	other := asked(t, "gat", datasets.Transductive)
-	rest := effectsOf(t, other, results)
-	require.ElementsMatch(t, []int{2, 3}, []int{len(effects.Splits), len(rest.Splits)})
+	rest, _ := effectsOf(t, other, results)
+	require.ElementsMatch(t, []int{2, 3}, []int{len(splits), len(rest)})
 }
 
 func TestTunedArmsShareBudgetAndFreshSplits(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"nodemask/datasets"
-	"nodemask/paper"
 	"nodemask/paper/record"
 )
 
@@ -45,30 +44,6 @@ func TestArtifactsAreFoundByTheirIDs(t *testing.T) {
 	require.Equal(t, []string{"table-gin-reddit", "table-mad"}, []string{found[0].ID, found[1].ID})
 	_, err = Find("table-9")
 	require.ErrorContains(t, err, `no artifact "table-9": known are table-gat, `)
-}
-
-func TestCellsOfAllArtifactsHaveAllThatAnyWantsMeasured(t *testing.T) {
-	find := func(cells []record.Cell) record.Cell {
-		for _, c := range cells {
-			if c.Key() == paper.Cell("cora", "gin", datasets.Inductive, 10).Key() {
-				return c
-			}
-		}
-		t.Fatal("not there")
-		return record.Cell{}
-	}
-	table, err := Find("table-gin-cora")
-	require.NoError(t, err)
-	alone := find(CellsOf(table))
-	require.False(t, alone.Cached || alone.History, "table-gin-cora needs F1 alone")
-	all := find(CellsOf(Artifacts()))
-	require.True(t, all.Cached, "table-scale-cora needs F1 from the cache")
-	require.True(t, all.History, "fig-loss-cora draws the losses")
-	keys := map[string]bool{}
-	for _, c := range CellsOf(Artifacts()) {
-		require.False(t, keys[c.Key()], "%s twice", c.Key())
-		keys[c.Key()] = true
-	}
 }
 
 func TestPublishedNumbersStandWhereThePaperHasThem(t *testing.T) {

@@ -33,13 +33,3 @@ func ExamplePublishedF1() {
 	// 51.25 true
 	// 0 false
 }
-
-func ExampleUnmasked() {
-	plain := paper.Cell("cora", "gat", datasets.Inductive, 10)
-	masked := paper.Masked(plain, paper.MaskedKeepRate)
-	fmt.Println(report.Label(plain), "|", report.Label(masked))
-	fmt.Println(report.Unmasked(masked) == plain)
-	// Output:
-	// GAT | GAT + NM
-	// true
-}

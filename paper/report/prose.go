@@ -60,6 +60,7 @@ type effect struct {
 	stats.TTest
 	Verdict judge.Verdict
 	Plain   float64   // mean macro F1 without masking, in percent
+	Plains  []float64 // the same, by size
 	BySize  []float64 // means
 }
 
@@ -74,10 +75,11 @@ func (e *Evidence) words() text.FuncMap {
 		},
 		"graphs": GraphsSentence, "gain": e.gain, "gains": e.gainsOf, "instead": e.instead, "stated": e.stated, "published": published,
 		"distance": e.distance, "early": e.earlyEpochs,
-		"untuned": e.untuned, "tuned": e.tunedAgainst, "sub": func(a, b float64) float64 { return a - b },
+		"tuned": e.tunedAgainst, "sub": func(a, b float64) float64 { return a - b },
 		"is": e.graded, "claimed": e.claimed, "cost": e.cost, "mad": e.madOf, "f1": e.f1Of, "rank": e.rankOfLevels,
 		"scaled": e.in(judge.Scale), "departed": e.in(judge.Departures),
-		"sums": e.rankOfSums, "deepest": e.deepest, "level": e.levelAt10,
+		"sums": e.rankOfSums, "deepest": e.deepest,
+		"printed": func(model string) float64 { return *Published(leadingData, model, datasets.Inductive, 10, false) },
 		"every": func(word judge.Verdict, all []effect) bool {
 			return count(all, func(x effect) bool { return x.Verdict != word }) == 0
 		},
@@ -146,11 +148,15 @@ func choiceOf(words string) (c judge.Choice, err error) {
 	return c, nil
 }
 
-func effectOf(a judge.Answer) (effect, error) {
+// effectOf takes the results of [judge.Ask].
+func effectOf(a judge.Answer, err error) (effect, error) {
+	if err != nil {
+		return effect{}, err
+	}
 	if !a.Complete() {
 		return effect{}, fmt.Errorf("%s on %s, %s: %w", a.Model, a.Data, a.Setting, errMissing)
 	}
-	x := effect{TTest: a.Effect.Pooled, Verdict: a.Verdict, Plain: average(a.Effect.Plain)}
+	x := effect{TTest: a.Effect.Pooled, Verdict: a.Verdict, Plain: average(a.Effect.Plain), Plains: a.Effect.Plain}
 	for _, size := range a.Effect.Differences {
 		x.BySize = append(x.BySize, average(size))
 	}
@@ -169,10 +175,10 @@ func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
 	}
 	for i, row := range judge.Rows() {
 		if row.Model == model && row.Choice == c {
-			return effectOf(find(grid[i], data, setting(nodes)))
+			return effectOf(find(grid[i], data, setting(nodes)), nil)
 		}
 	}
-	return ofAnswer(judge.Ask(e.cited, data, model, setting(nodes), c, judge.Contrast{}))
+	return effectOf(judge.Ask(e.cited, data, model, setting(nodes), c, judge.Contrast{}))
 }
 
 // gainsOf takes lists separated by spaces.
@@ -240,7 +246,7 @@ func (e *Evidence) stated(data, nodes, choice string) (all []effect, err error) 
 	}
 	answers, err := judge.Each(e.cited, c.On(q))
 	for _, a := range answers {
-		x, err := effectOf(a)
+		x, err := effectOf(a, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -265,7 +271,7 @@ func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
 	sum, n := 0.0, 0
 	for _, s := range datasets.Settings() {
 		a, err := judge.Ask(e.cited, data, model, s, c, judge.Contrast{})
-		if _, err = ofAnswer(a, err); err != nil {
+		if _, err = effectOf(a, err); err != nil {
 			return 0, err
 		}
 		squares, sizes := squares(a, what)
@@ -286,23 +292,6 @@ func squares(a judge.Answer, what string) (sum float64, n int) {
 		}
 	}
 	return sum, n
-}
-
-// level holds a macro F1 in percent: ours, the paper's, and ours minus the paper's.
-type level struct{ Here, Printed, Above float64 }
-
-// levelAt10 is the level on Cora's new nodes, with 10 % train nodes.
-func (e *Evidence) levelAt10(model string, masked bool) (l level, err error) {
-	a, err := judge.Ask(e.cited, leadingData, model, datasets.Inductive, judge.Choice{}, judge.Contrast{})
-	if _, err = ofAnswer(a, err); err != nil {
-		return l, err
-	}
-	l.Here, l.Printed = a.Effect.Plain[0], *Published(leadingData, model, datasets.Inductive, 10, masked)
-	if masked {
-		l.Here = a.Effect.Masked[0]
-	}
-	l.Above = l.Here - l.Printed
-	return l, nil
 }
 
 // earlyEpochs counts the cited trials, of twenty, that keep an epoch before the sixteenth.
@@ -357,14 +346,6 @@ func (e *Evidence) claimed(id string) (effect, error) {
 	return effect{TTest: *v.Effect}, nil
 }
 
-// ofAnswer is [effectOf] for [judge.Ask] and [judge.Each].
-func ofAnswer(a judge.Answer, err error) (effect, error) {
-	if err != nil {
-		return effect{}, err
-	}
-	return effectOf(a)
-}
-
 // cost is what predicting from a cache costs GIN, masked or plain; "without" is masked with cache minus plain without
 // cache.
 func (e *Evidence) cost(data, of string) (effect, error) {
@@ -373,7 +354,7 @@ func (e *Evidence) cost(data, of string) (effect, error) {
 		"plain":   func(s judge.Scores) float64 { return s.Plain - s.PlainCached },
 		"without": func(s judge.Scores) float64 { return s.MaskedCached - s.Plain },
 	}[of]
-	return ofAnswer(judge.Ask(e.cited, data, "gin", datasets.Inductive, judge.Choice{}, judge.Contrast{Of: contrast}))
+	return effectOf(judge.Ask(e.cited, data, "gin", datasets.Inductive, judge.Choice{}, judge.Contrast{Of: contrast}))
 }
 
 func (e *Evidence) meanOf(c record.Cell, m record.Metric) (float64, error) {
@@ -468,22 +449,6 @@ func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 		}
 	}
 	return x, errMissing
-}
-
-// untuned is the cited configuration's mean macro F1 in tunedAgainst's place, on the cited splits.
-func (e *Evidence) untuned(choice string) (float64, error) {
-	c, err := choiceOf(choice)
-	if err != nil {
-		return 0, err
-	}
-	a, err := judge.Ask(e.cited, leadingData, "gin", datasets.Transductive, c, judge.Contrast{})
-	if err == nil && !a.Complete() {
-		err = errMissing
-	}
-	if err != nil {
-		return 0, err
-	}
-	return a.Effect.Plain[0], nil
 }
 
 var inline = []struct {

@@ -25,6 +25,7 @@ func times(by float64) func(any) any {
 		case effect:
 			low, high := by*x.Low, by*x.High
 			x.MeanDifference, x.Low, x.High, x.Plain = by*x.MeanDifference, min(low, high), max(low, high), 100-x.Plain
+			x.Plains = slices.Repeat([]float64{x.Plain}, len(x.Plains))
 			x.Verdict = map[judge.Verdict]judge.Verdict{judge.Helps: judge.Hurts, judge.Hurts: judge.Helps,
 				judge.Under: judge.Unclear, judge.Unclear: judge.Under}[x.Verdict]
 			return x
@@ -38,8 +39,6 @@ func times(by float64) func(any) any {
 			x = slices.Clone(x)
 			slices.Reverse(x)
 			return x
-		case level:
-			return level{x.Printed, x.Here, -x.Above}
 		case best:
 			return best{1 - x.P, 100 - x.F1}
 		}
@@ -53,6 +52,7 @@ func always(value float64) func(any) any {
 		case effect:
 			x.MeanDifference, x.Low, x.High, x.Plain, x.Verdict = value, value-1, value+1, value, judge.Unclear
 			x.BySize = slices.Repeat([]float64{value}, len(x.BySize))
+			x.Plains = x.BySize
 			return x
 		case float64:
 			return value
@@ -62,8 +62,6 @@ func always(value float64) func(any) any {
 			return !x
 		case []float64:
 			return slices.Repeat([]float64{value}, len(x))
-		case level:
-			return level{value, value, 0}
 		case best:
 			return best{value, value}
 		}
@@ -109,8 +107,8 @@ func TestEachSentenceIsFalseOfOtherNumbers(t *testing.T) {
 		fails := map[string]bool{}
 		for _, change := range contradictions {
 			funcs := e.words()
-			for _, name := range strings.Fields("gain gains instead stated distance early untuned tuned is " +
-				"cost claimed mad f1 rank scaled sums departed deepest level") {
+			for _, name := range strings.Fields("gain gains instead stated distance early tuned is " +
+				"cost claimed mad f1 rank scaled sums departed deepest") {
 				funcs[name] = contradicted(name, funcs[name], kept, change)
 			}
 			funcs["say"] = func(words string, claims ...bool) string {
