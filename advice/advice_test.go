@@ -440,12 +440,17 @@ func (hasty) Train(ctx context.Context, _ string, _ []record.Cell, _ []uint64) e
 	return ctx.Err()
 }
 
-func TestABudgetTooShortForOneTrialLeavesAllOpen(t *testing.T) {
+func TestABudgetTooShortForOneTrialIsNamed(t *testing.T) {
+	lab := noisy(2, nil)
 	o := options("gin")
 	o.Budget = 5 * time.Millisecond
-	a := advised(t, o, hasty{noisy(2, nil)})
-	assert.Equal(t, "4 of 4 comparisons are not settled: the same command goes on from here, for instance with --budget 10ms.",
-		a.Rest())
+	a := advised(t, o, hasty{lab})
+	assert.Equal(t, "4 of 4 comparisons are not settled. No trial ended in the budget of 5ms: expected a longer --budget, "+
+		"such as 5m0s.", a.Rest())
+
+	stopped(t, options("gin"), lab, 4)
+	assert.Regexp(t, `^4 of 4 comparisons are not settled: about [\dm]+s more, by the same command with --budget [\dm]+s, `+
+		`which goes on from here\.$`, advised(t, o, hasty{lab}).Rest())
 }
 
 // ending is a lab whose budget ends after some trials, whatever the clock says.

@@ -1,7 +1,9 @@
 package advice
 
 import (
+	"math"
 	"slices"
+	"time"
 
 	"nodemask/datasets"
 	"nodemask/paper/judge"
@@ -81,4 +83,54 @@ func constantF1(g *datasets.Graph) float64 {
 	}
 	most := slices.Max(counts)
 	return 2 * float64(most) / float64(most+total) / float64(len(counts))
+}
+
+// usual is the assumed number of splits that settle an arm.
+const usual = 18
+
+// more estimates the further splits that settle the arm; 0: settled, or all used.
+func (a *Arm) more() int {
+	e := a.Effect
+	switch {
+	case a.settled():
+		return 0
+	case e == nil:
+		return usual
+	}
+	for _, n := range looks() {
+		if n > e.Splits && (stats.HalfWidth(e.StdDev, n, spent(familyError(a.rank))) < math.Abs(e.Mean) ||
+			stats.HalfWidth(e.StdDev, n, spent(sideError)) < judge.Margin-math.Abs(e.Mean)) {
+			return n - e.Splits
+		}
+	}
+	return mostSplits() - e.Splits
+}
+
+// left estimates the time that settles all comparisons; 0 if no trial has run.
+func (s *study) left(a *Advice) (left time.Duration) {
+	known := slices.IndexFunc(a.Questions, func(q *Question) bool { return q.seconds > 0 })
+	if known < 0 {
+		return 0
+	}
+	for _, q := range a.Questions {
+		like := q
+		if q.seconds == 0 {
+			like = a.Questions[known]
+		}
+		if q.Arms[0].Chosen == nil {
+			left += s.cost(like, plainArm, choosing(s.affordable(like, plainArm, plainTried, 5)))
+		}
+		most := 0
+		for k, of := range arms() {
+			arm := q.Arms[k+1]
+			if arm.Chosen == nil {
+				left += s.cost(like, of, choosing(s.affordable(like, of, armTried, 10)))
+			}
+			more := arm.more()
+			left += s.cost(like, of, more)
+			most = max(most, len(arm.F1)+more)
+		}
+		left += s.cost(like, plainArm, max(most-len(q.Arms[0].F1), 0))
+	}
+	return left
 }

@@ -141,6 +141,7 @@ func (s *study) assess() (*Advice, error) {
 			}
 		}
 	}
+	a.Left = s.left(a)
 	a.finish()
 	return a, nil
 }

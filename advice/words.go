@@ -26,6 +26,7 @@ type Advice struct {
 	ValidationNodes int           `json:"validation_nodes"`
 	Comparisons     int           `json:"comparisons"` // number that intervals are corrected for
 	Settled         bool          `json:"settled"`
+	Left            time.Duration `json:"left_ns,omitempty"` // estimated; 0: settled, or unknown
 	Budget          time.Duration `json:"budget_ns"`
 	Spent           time.Duration `json:"spent_ns"` // by this run
 	// Command trains the recommended model; "": not known yet.
@@ -242,7 +243,7 @@ func (q *Question) says(a *Arm) string {
 		plots.Signed(e.Low, 1), plots.Signed(e.High, 1), e.Splits)
 }
 
-// Rest counts open comparisons; "" if all are settled.
+// Rest counts open comparisons, with the time to settle them; "" if all are settled.
 func (a *Advice) Rest() string {
 	if a.Settled {
 		return ""
@@ -252,8 +253,14 @@ func (a *Advice) Rest() string {
 		open, used = open+q.open(), used+q.usedUp()
 	}
 	text := fmt.Sprintf("%d of %d comparisons are not settled", open, a.Comparisons)
-	if used == open {
+	switch {
+	case used == open:
 		return fmt.Sprintf("%s: all %d splits are used, and more time won't tell.", text, mostSplits())
+	case a.Left == 0:
+		return fmt.Sprintf("%s. No trial ended in the budget of %v: expected a longer --budget, such as %v.", text, a.Budget,
+			max(usualBudget, 4*a.Budget))
 	}
-	return fmt.Sprintf("%s: the same command goes on from here, for instance with --budget %v.", text, 2*a.Budget)
+	left := a.Left.Truncate(time.Second) + time.Second
+	return fmt.Sprintf("%s: about %v more, by the same command with --budget %v, which goes on from here.", text, left,
+		(left * 5 / 4).Round(time.Second))
 }

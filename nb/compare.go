@@ -19,9 +19,9 @@ func Compare(cells ...record.Cell) {
 
 func compareTable(live, recorded *record.Results, cells ...record.Cell) plots.Table {
 	t := plots.Table{ID: "compare", Title: "Macro F1 in percent, mean ± standard deviation (trials)",
-		Header: []string{"cell", "setting", "train", "run here", "recorded", "paper"}, TextColumns: 2,
-		Caption: "All: " + titleOf(cells) + "."}
-	labels := labelsOf(cells)
+		Header: []string{"cell", "setting", "train", "run here", "recorded", "paper"}, TextColumns: 2}
+	var labels []string
+	labels, t.Caption = described(cells)
 	for i, c := range cells {
 		t.Rows = append(t.Rows, plots.Fields(labels[i], string(c.Setting), fmt.Sprintf("%d %%", c.TrainPercent),
 			meanOf(live, c), meanOf(recorded, c), publishedText(c)))

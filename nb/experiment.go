@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
 	"nodemask/paper/record"
 )
 
@@ -90,17 +91,77 @@ func trained(cells []record.Cell) *record.Results {
 	return record.NewResults(all)
 }
 
-// labelsOf returns [Label] of each cell, with data, setting and size where several cells have the same.
-func labelsOf(cells []record.Cell) []string {
-	labels, count := make([]string, len(cells)), map[string]int{}
+// described labels cells by what differs between them, and says in a line what all share.
+func described(cells []record.Cell) (labels []string, shared string) {
+	facts := make([]map[string]string, len(cells))
+	names := []string{"model", "keep"}
 	for i, c := range cells {
-		labels[i] = Label(c)
-		count[labels[i]]++
-	}
-	for i, c := range cells {
-		if count[labels[i]] > 1 {
-			labels[i] += ", " + titleOf([]record.Cell{c})
+		facts[i] = map[string]string{}
+		add := func(name, words string) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			facts[i][name] = words
+		}
+		model := hyper.Title(c.Parameters.Model)
+		if c.Parameters.KeepRate.Active() {
+			model += " + NM"
+		}
+		add("model", model)
+		if c.Parameters.KeepRate.Active() {
+			add("keep", fmt.Sprintf("p = %v", c.Parameters.KeepRate.Probability()))
+		}
+		add("data", filepath.Base(c.Data))
+		add("setting", string(c.Setting))
+		add("size", fmt.Sprintf("%d %% to train on", c.TrainPercent))
+		if c.Setting == datasets.Inductive {
+			arrivals := c.Arrivals
+			if arrivals == "" {
+				arrivals = datasets.AllEdges
+			}
+			add("arrivals", fmt.Sprintf("new nodes arrive with %s", strings.ReplaceAll(string(arrivals), "-", " ")))
+		}
+		for _, choice := range c.Choices() {
+			switch name := choice.Axis.Name; name {
+			case "keep", "arrivals":
+			case "resplit":
+				add(name, "each trial has its own split")
+			default:
+				add(name, choice.Words())
+			}
 		}
 	}
-	return labels
+	var common []string
+	labels = make([]string, len(cells))
+	for _, name := range names {
+		same, masked, words := true, name != "model" && name != "keep", ""
+		for i, f := range facts {
+			same = same && f[name] == facts[0][name]
+			masked = masked && (f[name] != "") == cells[i].Parameters.KeepRate.Active() && (words == "" || f[name] == "" ||
+				f[name] == words)
+			if f[name] != "" {
+				words = f[name]
+			}
+		}
+		if masked && !same { // this fact names the kind of masking
+			common = append(common, "with masking "+words)
+			continue
+		}
+		if same && name != "model" {
+			if facts[0][name] != "" {
+				common = append(common, facts[0][name])
+			}
+			continue
+		}
+		for i, f := range facts {
+			if f[name] != "" && labels[i] != "" {
+				labels[i] += ", "
+			}
+			labels[i] += f[name]
+		}
+	}
+	if len(common) > 0 {
+		shared = "All: " + strings.Join(common, ", ") + "."
+	}
+	return labels, shared
 }

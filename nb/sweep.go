@@ -1,6 +1,8 @@
 package nb
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -108,7 +110,7 @@ func (s *Swept) chart(model string) plots.Chart {
 }
 
 func (s *Swept) table() plots.Table {
-	shared := "All: " + titleOf(s.all()) + "."
+	_, shared := described(s.all())
 	if s.all()[0].Setting == datasets.Inductive {
 		shared += " Validation nodes are scored before test nodes arrive, so with fewer neighbours."
 	}
@@ -211,6 +213,31 @@ func (t *Trained) saved() {
 	if t.model == "" {
 		t.save(filepath.Join(Must1(storeOf(t.cell.Data)), "best.safetensors"))
 	}
+}
+
+// Predict shows predictions for new nodes, from CSV files: nodes (id, features) and edges (source, target). It skips
+// edges to nodes that are neither train nodes nor new. In the transductive setting it ends the cell.
+func (t *Trained) Predict(nodes, edges string) {
+	if t.cell.Setting != datasets.Inductive {
+		Must(fmt.Errorf("the model is of the %s setting, where no node arrives", t.cell.Setting))
+	}
+	t.saved()
+	out := command("predict", "--model", t.model, "--nodes", expand(nodes), "--edges", expand(edges),
+		"--skip-unknown-edges")
+	table := plots.Table{ID: "predictions", Title: "Nodes that arrive", TextColumns: 2,
+		Caption: "Of their neighbours, those count that the model was trained on, and those that arrive with them.",
+		Header:  []string{"node", "class", "probability", "neighbours known", "neighbours new"}}
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		var p struct {
+			ID, Class            string
+			Probability          float64
+			Neighbours, Arrivals int
+		}
+		Must(json.Unmarshal(lines.Bytes(), &p))
+		table.Rows = append(table.Rows, plots.Fields(p.ID, p.Class, fmt.Sprintf("%.2f", p.Probability),
+			fmt.Sprint(p.Neighbours), fmt.Sprint(p.Arrivals)))
+	}
+	Table(table)
 }
 
 // Explain is [Explain] of the model.

@@ -22,6 +22,19 @@ func TestAnExperimentStartsFromTheSettingsOfTrain(t *testing.T) {
 		"--trials", "1", "--json"}, x.Arguments(1))
 }
 
+func TestLabelsNameWhatDiffersAndALineWhatAllShare(t *testing.T) {
+	gin, gcn := Experiment("cora", "gin"), Experiment("cora", "gcn")
+	late := gin.Masked(0.5)
+	late.Arrivals = datasets.TrainEdges
+	labels, shared := described([]record.Cell{gin, gcn.Masked(0.5), gin.Masked(0.9), late})
+	assert.Equal(t, []string{"GIN, new nodes arrive with all edges", "GCN + NM, p = 0.5, new nodes arrive with all edges",
+		"GIN + NM, p = 0.9, new nodes arrive with all edges", "GIN + NM, p = 0.5, new nodes arrive with train edges"}, labels)
+	assert.Equal(t, "All: cora, inductive, 10 % to train on.", shared)
+	labels, shared = described([]record.Cell{gin})
+	assert.Equal(t, []string{"GIN"}, labels)
+	assert.Equal(t, "All: cora, inductive, 10 % to train on, new nodes arrive with all edges.", shared)
+}
+
 func TestASweepIsShownAndItsBestTrialSaved(t *testing.T) {
 	live := t.TempDir()
 	t.Setenv("NODEMASK_LIVE", live)
@@ -30,7 +43,8 @@ func TestASweepIsShownAndItsBestTrialSaved(t *testing.T) {
 	var s *Swept
 	text := printed(t, func() { s = Sweep(data, []string{"gcn"}, []float64{1, 0.5}, 3) })
 	assert.Contains(t, text, "6 of 6 trials run in ")
-	assert.Contains(t, text, "All: "+data+", inductive, 10 % to train on.")
+	assert.Contains(t, text, "All: "+data+", inductive, 10 % to train on, new nodes arrive with all edges, each trial has its "+
+		"own split.")
 	c := s.chart("gcn")
 	require.NoError(t, c.Check())
 	assert.Equal(t, []float64{0.5, 1}, c.Series[0].X)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodemask/datasets"
 	"nodemask/internal/checkout"
 	"nodemask/nb/internal/notebook"
 	"nodemask/nb/worker"
@@ -21,15 +22,18 @@ import (
 // shows the results.
 func Train(trials int, cells ...record.Cell) {
 	run(worker.Training{Cells: cells, Trials: trials}, false)
+	if _, shared := described(cells); shared != "" {
+		Markdown("*" + shared + "*")
+	}
 }
 
 // Again runs the trial of a seed of each cell, unless it was run here, and shows its macro F1 beside the recorded one.
 func Again(seed uint64, cells ...record.Cell) {
 	run(worker.Training{Cells: cells, Trials: 1, FirstSeed: seed}, false)
-	labels := labelsOf(cells)
+	labels, shared := described(cells)
 	t := plots.Table{ID: "again", Title: fmt.Sprintf("Macro F1 of seed %d in percent", seed), TextColumns: 1,
-		Header: []string{"cell", "run here", "recorded"}, Caption: "Where another kind of processor or backend computed a " +
-			"trial, it rounded otherwise, which changes the epoch kept."}
+		Header: []string{"cell", "run here", "recorded"}, Caption: strings.TrimSpace(shared + " Where another kind of " +
+			"processor or backend computed a trial, it rounded otherwise, which changes the epoch kept.")}
 	here, recorded := trained(cells), Recorded()
 	for i, c := range cells {
 		t.Rows = append(t.Rows, plots.Fields(labels[i], f1Of(here, c, seed), f1Of(recorded, c, seed)))
@@ -53,11 +57,13 @@ func run(t worker.Training, quiet bool) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
 	p := notebook.NewProgress(titleOf(t.Cells), t.Trials*len(t.Cells))
-	p.Kept, p.Quiet, p.Order = true, quiet, labelsOf(t.Cells)
+	p.Kept, p.Quiet = true, quiet
+	p.Order, _ = described(t.Cells)
 	labels := map[string]string{}
 	for i, c := range t.Cells {
 		labels[c.Key()] = p.Order[i]
 	}
+	defer p.Tick()()
 	ran, err := trainInto(ctx, p, labels, t)
 	stopped := errors.Is(err, context.Canceled)
 	if err != nil && !stopped {
@@ -75,6 +81,30 @@ func run(t worker.Training, quiet bool) {
 		}
 	}
 	p.End(ran, stopped)
+	for _, c := range t.Cells {
+		for _, trial := range live.Trials(c) {
+			// With two or more classes, predicting one scores at most 50 %.
+			if trial.ValidationF1 > 50+collapseMargin {
+				continue
+			}
+			if constant := constantF1(Data(c.Data)); trial.ValidationF1 <= constant+collapseMargin {
+				Markdown(notebook.Collapsed(labels[c.Key()], trial.Seed, trial.ValidationF1, constant, c.Parameters))
+				break // one warning per cell
+			}
+		}
+	}
+}
+
+const collapseMargin = 3 // as of stats.Metrics, in percent
+
+// constantF1 is the macro F1 of always predicting the largest class, in percent.
+func constantF1(g *datasets.Graph) float64 {
+	d := datasets.Describe(g)
+	most, labelled := 0, d.Nodes-d.Unlabelled
+	for _, class := range d.Classes {
+		most = max(most, class.Nodes)
+	}
+	return 200 * float64(most) / float64(max(most+labelled, 1)) / float64(max(len(d.Classes), 1))
 }
 
 func trainInto(ctx context.Context, p *notebook.Progress, labels map[string]string, t worker.Training) (ran int,

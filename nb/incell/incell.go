@@ -39,6 +39,7 @@ func Train(trials int, x train.Experiment) []*train.Result {
 	name := nameOf(x)
 	p := notebook.NewProgress(name+" on "+x.Graph.Name, trials)
 	p.Order = []string{name}
+	defer p.Tick()()
 	done := 0
 	b := Backend()
 	p.RunsOn(b.String())
@@ -64,6 +65,11 @@ func Train(trials int, x train.Experiment) []*train.Result {
 	p.End(done, stopped)
 	if len(finished) == 0 {
 		os.Exit(1)
+	}
+	for _, r := range finished {
+		if constant, _ := r.Validation.Constant(); r.Validation.Collapsed() {
+			nb.Markdown(notebook.Collapsed(name, r.Seed, 100*r.Validation.MacroF1, 100*constant, x.Parameters))
+		}
 	}
 	return finished
 }

@@ -127,7 +127,7 @@ func TestAFreshKernelCompletesSweepsAndStops(t *testing.T) {
 	// A click opens the point's trials, and a button there runs one in a new cell, which finds it trained.
 	click(t, ctx, fmt.Sprintf(`%s.node.querySelector('.nm-point')`, cellJS(sweep)))
 	click(t, ctx, fmt.Sprintf(`%s.node.querySelector('details[open] button')`, cellJS(sweep)))
-	until(t, ctx, outputJS(sweep+1)+`.includes('Showing 1 saved trials: none was left to run.')`)
+	until(t, ctx, outputJS(sweep+1)+`.includes('All trials (1) were run before.')`)
 	until(t, ctx, outputJS(sweep+1)+`.includes('Macro F1 of seed 1 in percent')`)
 	assert.Empty(t, complaints())
 }

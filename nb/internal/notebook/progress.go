@@ -12,6 +12,7 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 
+	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
 )
 
@@ -35,7 +36,12 @@ type Progress struct {
 	end    time.Time // estimated; zero: unknown
 	curves []*lossCurve
 	status string
-	on     string // backend
+	heard  time.Time // the last epoch's or trial's time
+	idle   bool      // no epoch since the last trial
+	on     string    // backend
+	// Time between a trial and the next curve's first epoch, mostly compilation.
+	compiled time.Duration
+	programs int
 }
 
 type lossCurve struct {
@@ -50,8 +56,8 @@ const refresh = 400 * time.Millisecond
 
 // NewProgress returns the progress of a number of trials; 0: open-ended.
 func NewProgress(title string, trials int) *Progress {
-	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: time.Now(),
-		status: "compiling …"}
+	now := time.Now()
+	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: now, heard: now, idle: true}
 }
 
 // Epoch adds an epoch's losses to a trial.
@@ -65,11 +71,15 @@ func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss flo
 		}
 	}
 	if curve == nil {
+		if p.idle && !p.started(name) {
+			p.compiled, p.programs = p.compiled+time.Since(p.heard), p.programs+1
+		}
 		curve = &lossCurve{name: name, seed: seed}
 		p.curves = append(p.curves, curve)
 	}
 	curve.train, curve.validation = append(curve.train, trainLoss), append(curve.validation, validationLoss)
 	p.status = fmt.Sprintf("%s, seed %d, epoch %d", name, seed, len(curve.train))
+	p.heard, p.idle = time.Now(), false
 	p.update(false)
 }
 
@@ -85,11 +95,51 @@ func (p *Progress) RunsOn(backend string) {
 func (p *Progress) Trials(done, before int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.done = done
+	p.done, p.heard, p.idle = done, time.Now(), true
 	if ran := time.Duration(done - before); ran > 0 {
-		p.end = time.Now().Add(time.Since(p.begin) / ran * time.Duration(p.total-done))
+		left := (time.Since(p.begin) - p.compiled) / ran * time.Duration(p.total-done)
+		for _, name := range p.Order {
+			if !p.started(name) {
+				left += p.compiled / time.Duration(max(p.programs, 1))
+			}
+		}
+		p.end = time.Now().Add(left)
 	}
 	p.update(true)
+}
+
+func (p *Progress) started(name string) bool {
+	return slices.ContainsFunc(p.curves, func(c *lossCurve) bool { return c.name == name })
+}
+
+// Tick shows each second that a model is compiling, until an epoch arrives or stop is called.
+func (p *Progress) Tick() (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Second):
+				p.mutex.Lock()
+				if waits := time.Since(p.heard); p.idle && waits > time.Second && p.done < p.total {
+					p.status = fmt.Sprintf("compiling %s … %.0f s", p.next(), waits.Seconds())
+					p.update(true)
+				}
+				p.mutex.Unlock()
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+func (p *Progress) next() string {
+	for _, name := range p.Order {
+		if !p.started(name) {
+			return name
+		}
+	}
+	return "the next model"
 }
 
 // Say shows a line of text above the losses.
@@ -198,7 +248,7 @@ func (p *Progress) chart() plots.Chart {
 		seeds[curve.seed] = true
 	}
 	if p.total > 0 && len(seeds) > 0 {
-		c.Title += ", seeds " + strings.Trim(fmt.Sprint(slices.Sorted(maps.Keys(seeds))), "[]")
+		c.Title += ", seed " + strings.ReplaceAll(strings.Trim(fmt.Sprint(slices.Sorted(maps.Keys(seeds))), "[]"), " ", ", ")
 	}
 	return c
 }
@@ -221,14 +271,30 @@ func (p *Progress) End(ran int, stopped bool) {
 
 func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string {
 	if stopped {
-		return fmt.Sprintf("Stopped: %d trials were finished.", ran)
+		return fmt.Sprintf("Stopped after %d of %d trials.", ran, of)
 	}
 	if ran == 0 {
-		return fmt.Sprintf("Showing %d saved trials: none was left to run.", of)
+		return fmt.Sprintf("All trials (%d) were run before.", of)
 	}
 	text := fmt.Sprintf("%d of %d trials run in %.1f s, compiling included.", ran, of, took.Seconds())
 	if on != "" {
 		text += " Backend: " + on + "."
 	}
 	return text
+}
+
+// Collapsed describes a trial that learnt nothing. f1, and constant for predicting one class, are validation macro F1
+// in percent.
+func Collapsed(name string, seed uint64, f1, constant float64, p hyper.Parameters) string {
+	var try []string
+	if p.KeepRate.Active() {
+		try = append(try, "`WithMasking(1)`, or a keep rate nearer to 1")
+	}
+	if hyper.TraitsOf(p.Model).MLP && p.Norm == "" {
+		try = append(try, "`Norm: hyper.NormBoth`")
+	}
+	try = append(try, fmt.Sprintf("`NormalizeFeatures: %v`", !p.NormalizeFeatures),
+		fmt.Sprintf("a `LearningRate` below %v", p.LearningRate))
+	return fmt.Sprintf("**%s, seed %d collapsed**: macro F1 on validation nodes is %.1f %%, and one class for every node "+
+		"has %.1f %%. Try %s.", name, seed, f1, constant, strings.Join(try, ", or "))
 }

@@ -33,13 +33,24 @@ func TestLiveLossesAreThoseOfTheLastTrialOfEachName(t *testing.T) {
 	c = p.chart()
 	require.Len(t, c.Series, 3, "a finished trial takes the place of its name's others")
 	assert.Equal(t, 1, c.Series[2].Ring)
-	assert.Equal(t, "Losses of a test, seeds 1 3", c.Title)
+	assert.Equal(t, "Losses of a test, seed 1, 3", c.Title)
 	places, err := c.Places()
 	require.NoError(t, err)
 	require.Len(t, places, 1)
 	assert.Equal(t, "GIN, validation, 2: 4.00, the epoch kept of seed 3, macro F1 on test nodes 79.50 %", places[0].Name)
 	p.Finished("GCN", 1, []float64{1}, []float64{1}, 1, 80)
 	require.Len(t, p.chart().Series, 5, "the losses of what is not run again")
+}
+
+func TestTheTimeLeftCountsWhatIsStillToBeCompiled(t *testing.T) {
+	p := NewProgress("a test", 4)
+	p.Order = []string{"GIN", "GCN"}
+	now := time.Now()
+	p.begin, p.heard = now.Add(-12*time.Second), now.Add(-10*time.Second)
+	p.Epoch("GIN", 1, 1, 1)
+	p.Trials(1, 0)
+	// One trial took 2 s after 10 s of compiling: three more trials, and GCN's program.
+	assert.InDelta(t, 16, time.Until(p.end).Seconds(), 0.5)
 }
 
 func TestPointsSayTheirNumbersWithoutAScript(t *testing.T) {
@@ -53,9 +64,9 @@ func TestPointsSayTheirNumbersWithoutAScript(t *testing.T) {
 }
 
 func TestWhatBecameOfAPieceOfWorkIsSaidInALine(t *testing.T) {
-	assert.Equal(t, "Showing 4 saved trials: none was left to run.", summaryOf(0, 4, false, time.Second, ""))
+	assert.Equal(t, "All trials (4) were run before.", summaryOf(0, 4, false, time.Second, ""))
 	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included.", summaryOf(3, 4, false, 1500*time.Millisecond, ""))
 	assert.Equal(t, "3 of 4 trials run in 1.5 s, compiling included. Backend: go, fused kernels.",
 		summaryOf(3, 4, false, 1500*time.Millisecond, "go, fused kernels"))
-	assert.Equal(t, "Stopped: 2 trials were finished.", summaryOf(2, 4, true, time.Second, ""))
+	assert.Equal(t, "Stopped after 2 of 4 trials.", summaryOf(2, 4, true, time.Second, ""))
 }

@@ -25,7 +25,7 @@ func main() {
 		if self, err = filepath.EvalSymlinks(filepath.Dir(self)); err == nil {
 			lab := filepath.Dir(self)
 			if strings.TrimSuffix(name, ".exe") == "go" {
-				err = goCommand(self, os.Args[1:])
+				err = goCommand(self, filepath.Dir(filepath.Dir(lab)), os.Args[1:])
 			} else {
 				err = goimports(lab, os.Args[1:])
 			}

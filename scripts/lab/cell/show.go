@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,13 +12,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 var gonbPackage = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]*\n`)
 
 // goCommand runs the go command after bin in PATH. If it builds a cell (main.go in the working directory), main's last
 // line shows itself.
-func goCommand(bin string, args []string) error {
+func goCommand(bin, project string, args []string) error {
 	command, err := goAfter(bin)
 	if err != nil {
 		return err
@@ -34,12 +36,12 @@ func goCommand(bin string, args []string) error {
 	}
 	said, err := []byte(nil), error(nil)
 	source, unread := os.ReadFile("main.go")
-	with := []byte(nil)
+	shown := []byte(nil)
 	if unread == nil && len(args) > 0 && args[0] == "build" {
-		with = showing(source)
+		shown = showing(source, project)
 	}
-	if with != nil {
-		if err := os.WriteFile("main.go", with, 0o600); err != nil {
+	if shown != nil {
+		if err := os.WriteFile("main.go", shown, 0o600); err != nil {
 			return err
 		}
 		said, err = run()
@@ -47,7 +49,7 @@ func goCommand(bin string, args []string) error {
 			return err
 		}
 	}
-	if with == nil || err != nil { // errors must be those of the original cell; calls without results cannot be shown
+	if shown == nil || err != nil { // errors must be those of the original cell; calls without results cannot be shown
 		said, err = run()
 	}
 	if _, err := os.Stderr.Write(said); err != nil {
@@ -70,7 +72,7 @@ func goAfter(bin string) (string, error) {
 }
 
 // showing passes main's last expression to nb.Show; nil if there is nothing to show. Line numbers stay.
-func showing(source []byte) []byte {
+func showing(source []byte, project string) []byte {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", source, 0)
 	if err != nil {
@@ -82,7 +84,7 @@ func showing(source []byte) []byte {
 			continue
 		}
 		last, ok := main.Body.List[len(main.Body.List)-1].(*ast.ExprStmt)
-		if !ok || !shows(last.X) {
+		if !ok || !shows(file, last.X, project) {
 			return nil
 		}
 		at := func(p token.Pos) int { return files.Position(p).Offset }
@@ -93,22 +95,57 @@ func showing(source []byte) []byte {
 	return nil
 }
 
-// shown are functions of nb whose values show themselves; its others show what they do.
-var shown = []string{"Data", "Experiment", "Live", "Recorded", "Best"}
+var quiet = []string{"Tree", "Reading", "Sweep"}
 
 // shows is false for calls made for their effects, such as fmt.Println.
-func shows(x ast.Expr) bool {
+func shows(file *ast.File, x ast.Expr, project string) bool {
 	call, ok := x.(*ast.CallExpr)
 	if !ok {
 		return true // the compiler will reject it anyway
 	}
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
-		return f.Obj != nil || f.Name == "len" || f.Name == "cap"
-	case *ast.SelectorExpr:
-		if name, ok := f.X.(*ast.Ident); ok && name.Obj == nil {
-			return name.Name == "nb" && slices.Contains(shown, f.Sel.Name)
+		if f.Obj == nil {
+			return !slices.Contains([]string{"panic", "print", "println", "close", "clear", "copy", "delete"}, f.Name)
 		}
+		declared, ok := f.Obj.Decl.(*ast.FuncDecl)
+		return !ok || declared.Type.Results != nil
+	case *ast.SelectorExpr:
+		name, ok := f.X.(*ast.Ident)
+		if !ok || name.Obj != nil {
+			return true // a method: the compiler decides
+		}
+		for _, i := range file.Imports {
+			path := strings.Trim(i.Path.Value, `"`)
+			if i.Name == nil && strings.HasSuffix("/"+path, "/"+name.Name) || i.Name != nil && i.Name.Name == name.Name {
+				folder, own := strings.CutPrefix(path, module+"/")
+				if !own || folder == "nb" && slices.Contains(quiet, f.Sel.Name) {
+					return false
+				}
+				return returns(filepath.Join(project, folder), f.Sel.Name)
+			}
+		}
+		return false
 	}
 	return true
+}
+
+func returns(folder, name string) bool {
+	files, _ := os.ReadDir(folder)
+	function := regexp.MustCompile(fmt.Sprintf(`(?m)^func %s\b`, regexp.QuoteMeta(name)))
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(folder, f.Name()))
+		if err != nil || !strings.HasSuffix(f.Name(), ".go") || !function.Match(text) {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), "", text, 0)
+		if err != nil {
+			return false
+		}
+		if o := parsed.Scope.Lookup(name); o != nil {
+			declared, ok := o.Decl.(*ast.FuncDecl)
+			return ok && declared.Type.Results != nil
+		}
+	}
+	return false
 }

@@ -9,9 +9,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/internal/checkout"
 )
 
 func TestTheLastExpressionOfACellIsShown(t *testing.T) {
+	project, err := checkout.Root()
+	require.NoError(t, err)
 	const head = "package main; import \"nodemask/nb\"; import \"fmt\"\n\nfunc f() int { return 1 }\n\nfunc g() {}\n\nvar x T\n\nfunc main() {\n"
 	for last, shown := range map[string]bool{
 		`nb.Data("cora")`:                true,
@@ -20,13 +24,14 @@ func TestTheLastExpressionOfACellIsShown(t *testing.T) {
 		"x.Degree(\n\t1)":                true,
 		`f()`:                            true,
 		`len("a")`:                       true,
+		`g()`:                            false,
 		`fmt.Println("a")`:               false,
 		`nb.Describe(nb.Data("cora"))`:   false,
 		`nb.Tree(nb.Data("cora"), 5, 2)`: false,
 		`x = 1`:                          false,
 		`panic("a")`:                     false,
 	} {
-		got := showing([]byte(head + last + "\n}\n"))
+		got := showing([]byte(head+last+"\n}\n"), project)
 		if !shown {
 			assert.Nil(t, got, last)
 			continue
