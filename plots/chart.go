@@ -127,7 +127,7 @@ type layout struct {
 func (c Chart) layout() layout {
 	l := layout{looks: looks(c.Series)}
 	width, height := cmp.Or(c.Width, defaultWidth), cmp.Or(c.Height, defaultHeight)
-	l.drawing = newDrawing(c.ID, c.Title, c.description(), width, coloursOf(l.looks)...)
+	l.drawing = newDrawing(c.ID, c.Title, c.description(), width)
 	l.legendTop = l.top()
 	if l.legendTop > margin {
 		l.legendTop += margin / 2

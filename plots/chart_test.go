@@ -198,21 +198,6 @@ func ticks(t require.TestingT, svg string, anchor string) (at []float64, labels 
 	return at, labels
 }
 
-func TestBothAxesHaveAtLeastTwoNumbers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10), rapid.Float64Range(1e7, 2e7))
-		c := plots.Chart{Width: rapid.Float64Range(200, 900).Draw(t, "width"), Height: rapid.Float64Range(200, 900).Draw(t,
-			"height"), Series: []plots.Series{{
-			X: rapid.SliceOfN(number, 2, 2).Draw(t, "x"), Y: rapid.SliceOfN(number, 2, 2).Draw(t, "y"),
-		}}}
-		svg := drawn(t, c)
-		for _, anchor := range []string{"middle", "end"} {
-			_, labels := ticks(t, svg, anchor)
-			require.GreaterOrEqual(t, len(labels), 2, labels)
-		}
-	})
-}
-
 func TestScatteredPointsHaveSmallMarkersAndNoLine(t *testing.T) {
 	c := plots.Chart{ID: "points", XLabel: "first", YLabel: "second",
 		Series: []plots.Series{{Name: "red", X: []float64{1, 2, 3}, Y: []float64{3, 1, 2}, Scattered: true}}}
@@ -256,7 +241,7 @@ func TestNamesStandForTheWholeNumbersAlongX(t *testing.T) {
 	assert.Regexp(t, `>before</text>\n<text[^>]*>a &amp; b</text>`, svg)
 }
 
-func TestAnyFiniteChartIsValidXML(t *testing.T) {
+func TestAnyFiniteChartIsValidXMLWithTwoNumbersAnAxis(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10),
 			rapid.SampledFrom([]float64{0, 5e-324, 1e-300, 1, 1 + 0x1p-52, 1e300}))
@@ -280,6 +265,10 @@ func TestAnyFiniteChartIsValidXML(t *testing.T) {
 			}
 			c.Series = append(c.Series, s)
 		}
-		drawn(t, c)
+		svg := drawn(t, c)
+		for _, anchor := range []string{"middle", "end"} {
+			_, labels := ticks(t, svg, anchor)
+			require.GreaterOrEqual(t, len(labels), 2, labels)
+		}
 	})
 }

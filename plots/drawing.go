@@ -69,8 +69,8 @@ type drawing struct {
 	bytes.Buffer
 }
 
-func newDrawing(id, title, description string, width float64, colours ...int) *drawing {
-	return &drawing{Sheet: svg.Sheet{ID: id, Title: title, Description: description, Colours: colours, Width: width}}
+func newDrawing(id, title, description string, width float64) *drawing {
+	return &drawing{Sheet: svg.Sheet{ID: id, Title: title, Description: description, Width: width}}
 }
 
 func (d *drawing) heading() []string {

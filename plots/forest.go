@@ -73,7 +73,7 @@ func (f Forest) SVG() ([]byte, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
-	d := newDrawing(f.ID, f.Title, f.description(), cmp.Or(f.Width, defaultForestWidth), 0, 1)
+	d := newDrawing(f.ID, f.Title, f.description(), cmp.Or(f.Width, defaultForestWidth))
 	labels, low, high := 0.0, 0.0, 0.0
 	height := float64(len(f.Groups)) * (rowHeight + forestGap)
 	rows := make([][][]string, len(f.Groups))

@@ -46,14 +46,6 @@ func looks(series []Series) []look {
 	return all
 }
 
-func coloursOf(looks []look) []int {
-	used := make([]int, len(looks))
-	for i, l := range looks {
-		used[i] = l.colour
-	}
-	return used
-}
-
 // leader returns the series whose colour and shape s shares, or -1: the one that Of names, or for a reference, the one
 // with the longest name that begins that of s.
 func (s Series) leader(series []Series) int {

@@ -100,7 +100,7 @@ func (p Panels) layout() (*drawing, []panel) {
 	}
 	looks := looks(all.Series)
 	width := cmp.Or(p.Width, defaultPanelsWidth)
-	d := newDrawing(p.ID, p.Title, all.description(), width, coloursOf(looks)...)
+	d := newDrawing(p.ID, p.Title, all.description(), width)
 	legend := newLegend(all.Series, looks, width-2*margin)
 	if p.OneScale {
 		legend.rows = nil

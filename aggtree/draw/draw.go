@@ -126,9 +126,6 @@ func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 func (s *picture) page(width, height float64, title, description string) []byte {
 	sheet := svg.Sheet{ID: s.id, Title: title, Description: svg.Plain(description), Width: math.Ceil(width),
 		Height: math.Ceil(height)}
-	for k := range palette {
-		sheet.Colours = append(sheet.Colours, k)
-	}
 	return sheet.SVG(s.b.String())
 }
 

@@ -13,10 +13,7 @@ import (
 
 var palette = svg.Palette
 
-const (
-	ringStyles = 3 // solid, dashed, dotted
-	rootRing   = 3.5
-)
+const rootRing = 3.5
 
 // look draws all replicas of a base alike. fill and ring are colour numbers, or -1.
 type look struct {
@@ -44,7 +41,7 @@ func newLooks(t *aggtree.Tree, o Options) looks {
 	}
 	slices.SortFunc(bases, func(a, b int32) int { return cmp.Or(times[b]-times[a], int(a-b)) })
 	l := looks{colours: o.Colours, ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}
-	for i, base := range bases[:min(len(bases), ringStyles*len(palette)-1)] {
+	for i, base := range bases[:min(len(bases), len(palette)-1)] {
 		l.ring[base] = i + 1
 	}
 	return l
@@ -58,7 +55,7 @@ func (l looks) of(base int32) look {
 	if int(base) < len(l.colours) && l.colours[base] >= 0 {
 		one.fill = l.colours[base] % len(palette)
 	} else if l.colours == nil && one.ring >= 0 {
-		one.fill = one.ring % len(palette)
+		one.fill = one.ring
 	}
 	return one
 }

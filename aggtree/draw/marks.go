@@ -130,20 +130,16 @@ func (s *picture) pill(at point, label string, l look, dashed bool) {
 		}
 		rect(inset, filling(l.fill))
 	}
-	ring, dash := `fill="none" `+outline, ""
+	ring := `fill="none" ` + outline
 	if l.ring >= 0 {
 		width := 2.0
 		if l.root {
 			width = rootRing
 		}
-		ring = svg.Stroke(l.ring%len(palette), width)
-		dash = []string{"", "8 3", "2 3"}[l.ring/len(palette)%ringStyles]
+		ring = svg.Stroke(l.ring, width)
 	}
 	if dashed {
-		dash = "4 3"
-	}
-	if dash != "" {
-		ring += fmt.Sprintf(` stroke-dasharray="%s"`, dash)
+		ring += ` stroke-dasharray="4 3"`
 	}
 	rect(0, ring)
 	attributes := ""

@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -50,10 +49,9 @@ func Px(v float64) string {
 	return strconv.FormatFloat(math.Round(100*v)/100+0, 'f', -1, 64) // +0: no -0
 }
 
-// Sheet is a drawing's size, colours, and words for screen readers.
+// Sheet is a drawing's size, and words for screen readers.
 type Sheet struct {
 	ID, Title, Description string
-	Colours                []int
 	Width, Height          float64 // in CSS pixels
 }
 
@@ -76,7 +74,7 @@ func (s Sheet) SVG(shapes string) []byte {
 	fmt.Fprintf(&b, "<style>\n#%s:root{color:#1a1a1a;color-scheme:light dark}\n", id)
 	fmt.Fprintf(&b, "@media (prefers-color-scheme:dark){\n#%s:root{color:#e6e6e6;background:#121212}\n", id)
 	for i, colour := range Palette {
-		if slices.Contains(s.Colours, i) {
+		if strings.Contains(shapes, fmt.Sprintf(`="line%d"`, i)) || strings.Contains(shapes, fmt.Sprintf(`="fill%d"`, i)) {
 			fmt.Fprintf(&b, "#%s .line%d{stroke:%s}#%[1]s .fill%[2]d{fill:%[3]s}\n", id, i, colour.Dark)
 		}
 	}
