@@ -2,7 +2,7 @@
 # Runs the paper as an array of Slurm jobs: sbatch docker/slurm-array.sh, in the project's folder after 'make setup build'.
 # What follows is for 'nodemask reproduce': sbatch docker/slurm-array.sh table-gin-cora --trials 3
 # A job that is ended, or runs out of time, goes on where it was when it is sent again: sbatch --array=3 docker/slurm-array.sh
-# When all have ended: for f in results-shards/*/*.jsonl; do cat "$f" >>"results/${f##*/}"; done; bin/nodemask reproduce verify
+# When all have ended: bin/nodemask reproduce merge results-shards/*
 #SBATCH --job-name=nodemask
 #SBATCH --array=1-8
 #SBATCH --cpus-per-task=2

@@ -155,8 +155,7 @@ for task in "${job}_1" "${again}_2" "${again}_3" "${job}_4"; do
 done
 say "all shares done"
 
-mkdir merged
-for f in results-shards/*/*.jsonl; do cat "$f" >>"merged/${f##*/}"; done
+bin/nodemask reproduce merge results-shards/* --results merged
 bin/nodemask reproduce verify --results merged
 bin/nodemask reproduce "${arguments[@]}" --results one 2>one.log || fail "one process: $(tail -n 1 one.log)"
 # plain lists a folder's records without their times.

@@ -52,4 +52,23 @@ func predictMasking(w io.Writer, g *datasets.Graph, settings []datasets.Setting,
 	return err
 }
 
+const usualTrainPercent = 10
+
 func number(x float64) string { return fmt.Sprintf("%.3g", x) }
+
+// outlook returns the quantities of a 10 % train split, and what the rule makes of them; "" without labels.
+func outlook(g *datasets.Graph) (quantities, meaning string) {
+	cases, err := beforehand(g, datasets.Settings(), usualTrainPercent)
+	if err != nil {
+		return "", "" // no labels to split by
+	}
+	fitted := judge.Fit(judge.Cases(), false)
+	c := cases[0]
+	quantities = fmt.Sprintf("adjusted homophily %s (0: random edges); at %d %% to train on a test node has %s train "+
+		"neighbours; new nodes' degrees are 2^%s of those trained on", number(c.AdjustedHomophily), usualTrainPercent,
+		number(c.TrainNeighbours), number(c.DegreeShift))
+	meaning = fmt.Sprintf("GIN, new nodes: %s, known nodes: %s, by a rule that is right in %d of %d cases ('advise "+
+		"--predict'; 'advise' measures it)", fitted.Expects(c), fitted.Expects(cases[1]), max(fitted.Right, fitted.Nothing),
+		fitted.Cases)
+	return quantities, meaning
+}

@@ -154,6 +154,9 @@ type described struct {
 	Licence  string      `json:"licence,omitempty"`
 	Homepage string      `json:"homepage,omitempty"`
 	Files    []fileState `json:"files,omitempty"`
+	// Beforehand lists quantities of a 10 % train split; Masking is the effect of masking that they predict.
+	Beforehand string `json:"beforehand,omitempty"`
+	Masking    string `json:"masking,omitempty"`
 }
 
 type fileState struct {
@@ -174,6 +177,7 @@ func (f *dataFlags) describe(c *cobra.Command, name string) error {
 		g, err := datasets.Open(c.Context(), name, openOptions(f.dir))
 		if err == nil {
 			d.Description = datasets.Describe(g)
+			d.Beforehand, d.Masking = outlook(g)
 		}
 		return err
 	})
@@ -216,6 +220,8 @@ func (d described) tables() []plots.Table {
 	for _, fact := range d.Facts() {
 		add(fact[0], fact[1])
 	}
+	add("beforehand", d.Beforehand)
+	add("masking", d.Masking)
 	add("what", d.What)
 	add("licence", d.Licence)
 	add("homepage", d.Homepage)

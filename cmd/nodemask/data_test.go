@@ -84,6 +84,9 @@ func TestDescribeSaysWhatWasUnderstoodAndWarns(t *testing.T) {
 	assert.NotContains(t, out, "WARNING")
 	assert.Empty(t, stderr)
 
+	out, _ = succeeds(t, "data", "describe", "cora")
+	assert.Contains(t, out, "adjusted homophily 0.771 (0: random edges); at 10 % to train on a test node has 0.375 train neighbours")
+	assert.Contains(t, out, "GIN, new nodes: nothing, known nodes: nothing, by a rule that is right in ")
 	out, _ = succeeds(t, "data", "describe", ownGraph(t))
 	assert.Contains(t, out, "2 of 2 classes have fewer than 3 nodes, too few for train, validation and test nodes each: "+
 		"ant (1), cat (1)")

@@ -65,7 +65,7 @@ paper/PROTOCOL-3.md: graphs; of paper/PROTOCOL.md: depth, tuned. 'nodemask repor
 		}
 		return openPart(c, part, f.runFlags, f.data, f.model).run()
 	}
-	c.AddCommand(newVerifyCommand(), newAgainCommand())
+	c.AddCommand(newStatusCommand(), newVerifyCommand(), newAgainCommand(), newMergeCommand(), newExportTableCommand())
 	return c
 }
 

@@ -1,0 +1,42 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Merge adds the trials of another store that this one lacks, and returns their number. It leaves out trials that
+// contradict a known one; the error names them.
+func (s *Store) Merge(from *Store) (added int, err error) {
+	more, err := from.Load()
+	if err != nil {
+		return 0, err
+	}
+	there, err := s.Load()
+	if err != nil {
+		return 0, err
+	}
+	known := map[trialID]Record{}
+	for _, r := range there {
+		known[idOf(r)] = r
+	}
+	var wrong []error
+	for _, r := range more {
+		have, ok := known[idOf(r)]
+		if found := have.Differences(r); ok && len(found) > 0 && have.Digits == r.Digits {
+			wrong = append(wrong, fmt.Errorf("%s: a record of %s, seed %d, %s, contradicts the one in %s: %s", from.folder, r.Cell,
+				r.Seed, r.Backend, s.folder, strings.Join(found, "; ")))
+			continue
+		}
+		if ok && have.CellOf().Measures(r.CellOf()) {
+			continue
+		}
+		if err := s.Add(r); err != nil {
+			return added, errors.Join(append(wrong, err)...)
+		}
+		known[idOf(r)] = r
+		added++
+	}
+	return added, errors.Join(wrong...)
+}
