@@ -35,7 +35,7 @@ func Tree(g *datasets.Graph, node int32, hops int, masked ...int32) (*Drawing, e
 
 // SVG draws the tree next to the graph around its root, coloured by class; masked nodes are dashed.
 func (d *Drawing) SVG(w io.Writer) error {
-	return draw.WriteSVG(w, d.Tree, draw.Options{Names: d.graph.NodeIDs}.ByClass(d.graph.Labels, d.graph.Classes))
+	return draw.WriteSVG(w, d.Tree, draw.Options{Names: d.graph.NodeIDs, Labels: d.graph.Labels, Classes: d.graph.Classes})
 }
 
 // Text writes the tree as text.

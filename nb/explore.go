@@ -18,7 +18,7 @@ func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	if split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: 50, Seed: 1}); err == nil {
 		trainNodes = split.Train
 	}
-	explore(g, root, hops, explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes,
+	explore(g, root, hops, explorer.Options{Names: o.Names, Labels: o.Labels, Classes: o.Classes,
 		Mask: maskOf(g, masked), Train: trainNodes, KeepRate: 0.5})
 }
 

@@ -52,9 +52,9 @@ func maskOf(g *datasets.Graph, masked []int32) []bool {
 
 // drawing omits purely numeric names: readers would mistake them for node numbers.
 func drawing(g *datasets.Graph) draw.Options {
-	var o draw.Options
+	o := draw.Options{Labels: g.Labels, Classes: g.Classes}
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {
 		o.Names = g.NodeIDs
 	}
-	return o.ByClass(g.Labels, g.Classes)
+	return o
 }

@@ -266,13 +266,7 @@ func (s *Session) tree(ctx context.Context, r Request) (Event, error) {
 	if r.Root < 0 || int(r.Root) >= g.NumNodes() {
 		return Event{}, fmt.Errorf("node %d: expected 0 to %d", r.Root, g.NumNodes()-1)
 	}
-	o := explorer.Options{Names: g.NodeIDs, Classes: g.Classes}
-	if g.Labels != nil {
-		o.Colours = make([]int, g.NumNodes())
-		for v, label := range g.Labels {
-			o.Colours[v] = int(label)
-		}
-	}
+	o := explorer.Options{Names: g.NodeIDs, Labels: g.Labels, Classes: g.Classes}
 	data, err := explorer.Data(g.Edges, r.Root, r.Hops, o)
 	if err != nil {
 		return Event{}, err

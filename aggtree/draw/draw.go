@@ -17,9 +17,9 @@ import (
 type Options struct {
 	// Names has a name per graph node; "" shows the number.
 	Names []string
-	// Colours has a number per graph node, such as its class; negative means no fill. With nil, fills mark replicas.
-	Colours []int
-	// Classes names the numbers in Colours.
+	// Labels has a class per graph node, which fills show; negative means no fill. Without labels, fills mark replicas.
+	Labels []int32
+	// Classes names the labels.
 	Classes []string
 	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If children
 	// must be left out, those with the largest flow stay. A picture then leaves out the graph around the root.
@@ -32,18 +32,6 @@ type Options struct {
 	// Drawing limits, for tests.
 	children int // per node, including the one that replaces others; 0 means 12; at least 2
 	nodes    int // of the tree; 0 means 150; at least 2
-}
-
-// ByClass returns o with nodes coloured by their labels, which index classes.
-func (o Options) ByClass(labels []int32, classes []string) Options {
-	if len(labels) == 0 {
-		return o
-	}
-	o.Classes, o.Colours = classes, make([]int, len(labels))
-	for v, label := range labels {
-		o.Colours[v] = int(label)
-	}
-	return o
 }
 
 func (o Options) title(t *aggtree.Tree) string {

@@ -52,7 +52,7 @@ func paperDrawings(t require.TestingT) []drawing {
 		3, aggtree.Options{})
 	require.NoError(t, err)
 	return append(all, drawing{"cached", tree, Options{Names: append(slices.Clone(names), "v"), ID: "cached",
-		Colours: []int{0, 1, 2, 0, 1, 2, 0}, Classes: []string{"red", "green", "blue"}}})
+		Labels: []int32{0, 1, 2, 0, 1, 2, 0}, Classes: []string{"red", "green", "blue"}}})
 }
 
 func svgOf(t require.TestingT, tree *aggtree.Tree, o Options) string {
@@ -134,15 +134,6 @@ func TestSVGTakesItsColoursFromThePageAndDescribesItself(t *testing.T) {
 	}
 }
 
-func TestNodesAreColouredByTheirLabelsIfEachHasOne(t *testing.T) {
-	o := Options{ID: "a"}
-	classes := []string{"red", "green"}
-	coloured := o.ByClass([]int32{0, 1, -1, 0, 1, 0}, classes)
-	assert.Equal(t, []int{0, 1, -1, 0, 1, 0}, coloured.Colours)
-	assert.Equal(t, classes, coloured.Classes)
-	assert.Equal(t, o, o.ByClass(nil, classes))
-}
-
 func TestErrorsOfWritingSayWhatToDo(t *testing.T) {
 	d := paperDrawings(t)[0]
 	for _, write := range []func(io.Writer, *aggtree.Tree, Options) error{WriteText, WriteSVG} {
@@ -172,7 +163,7 @@ func TestAnyTreeWithAnyNamesIsDrawnInEveryFormatsGrammar(t *testing.T) {
 			children: rapid.IntRange(0, 4).Draw(t, "children"), nodes: rapid.IntRange(0, 40).Draw(t, "nodes"),
 		}
 		if rapid.Bool().Draw(t, "coloured") {
-			o.Colours = rapid.SliceOfN(rapid.IntRange(-1, 20), 0, n).Draw(t, "colours")
+			o.Labels = rapid.SliceOfN(rapid.Int32Range(-1, 20), 0, n).Draw(t, "labels")
 			o.Classes = rapid.SliceOf(rapid.String()).Draw(t, "classes")
 		}
 		drawing := svgOf(t, tree, o)

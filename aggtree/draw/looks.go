@@ -22,9 +22,9 @@ type look struct {
 }
 
 type looks struct {
-	colours []int
-	ring    map[int32]int
-	root    int32
+	labels []int32
+	ring   map[int32]int
+	root   int32
 }
 
 // newLooks gives rings to the root's base, then to repeated bases, most frequent first, until rings run out.
@@ -40,7 +40,7 @@ func newLooks(t *aggtree.Tree, o Options) looks {
 		}
 	}
 	slices.SortFunc(bases, func(a, b int32) int { return cmp.Or(times[b]-times[a], int(a-b)) })
-	l := looks{colours: o.Colours, ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}
+	l := looks{labels: o.Labels, ring: map[int32]int{t.Base[0]: 0}, root: t.Base[0]}
 	for i, base := range bases[:min(len(bases), len(palette)-1)] {
 		l.ring[base] = i + 1
 	}
@@ -52,9 +52,9 @@ func (l looks) of(base int32) look {
 	if ring, ok := l.ring[base]; ok {
 		one.ring = ring
 	}
-	if int(base) < len(l.colours) && l.colours[base] >= 0 {
-		one.fill = l.colours[base] % len(palette)
-	} else if l.colours == nil && one.ring >= 0 {
+	if int(base) < len(l.labels) && l.labels[base] >= 0 {
+		one.fill = int(l.labels[base]) % len(palette)
+	} else if len(l.labels) == 0 && one.ring >= 0 {
 		one.fill = one.ring
 	}
 	return one
@@ -114,8 +114,8 @@ func (s *picture) legend(n neighbourhood, x, y, right float64) float64 {
 		ghost = ghost || v.masked
 	}
 	for class, name := range s.o.Classes {
-		for base, of := range s.o.Colours {
-			if of == class && drawn[int32(base)] {
+		for base, of := range s.o.Labels {
+			if int(of) == class && drawn[int32(base)] {
 				samples = append(samples, sample{name, filling(class % len(palette)), 6, false})
 				break
 			}

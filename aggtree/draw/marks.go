@@ -125,7 +125,7 @@ func (s *picture) pill(at point, label string, l look, dashed bool) {
 	}
 	if l.fill >= 0 {
 		inset := 0.0
-		if s.o.Colours != nil {
+		if len(s.o.Labels) > 0 {
 			inset = 3
 		}
 		rect(inset, filling(l.fill))

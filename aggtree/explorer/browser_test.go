@@ -225,7 +225,7 @@ document.body.append(host)
 	})
 
 	t.Run("hostile names are text", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5},
+		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Labels: []int32{0, 1, 2, 3, 4, 5},
 			Title: hostile[0]}))
 		p.shows(g, a, 2)
 		p.Is(hostile[0], `document.title`)
@@ -233,7 +233,7 @@ document.body.append(host)
 	})
 
 	t.Run("the saved SVG is well-formed and stands alone", func(t *testing.T) {
-		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Colours: []int{0, 1, 2, 3, 4, 5},
+		p := open(t, chrome, pageOf(t, g, a, 2, Options{Names: hostile, Classes: hostile, Labels: []int32{0, 1, 2, 3, 4, 5},
 			Mask: []bool{true, true, false, false, false, false}}))
 		var text string
 		p.JS(`$.nodemask.svg()`, &text)

@@ -119,7 +119,7 @@ type embedded struct {
 	KeepRate float64       `json:"keepRate"`
 	Seed     string        `json:"seed"` // a string, as JavaScript's integers end at 53 bits
 	Names    []string      `json:"names,omitempty"`
-	Colours  []int         `json:"colours,omitempty"`
+	Colours  []int32       `json:"colours,omitempty"`
 	Classes  []string      `json:"classes,omitempty"`
 	Mask     []int32       `json:"mask,omitempty"`
 	Train    []int32       `json:"train,omitempty"`
@@ -132,8 +132,8 @@ func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedd
 		MostHops: max(offeredHops, hops),
 		KeepRate: cmp.Or(o.KeepRate, 1), Seed: fmt.Sprint(o.Seed), Title: svg.Plain(o.Title),
 	}
-	if o.Colours != nil {
-		d.Colours = make([]int, len(part.ids))
+	if len(o.Labels) > 0 {
+		d.Colours = make([]int32, len(part.ids))
 		for _, class := range o.Classes {
 			d.Classes = append(d.Classes, svg.Plain(class))
 		}
@@ -146,8 +146,8 @@ func (o Options) embed(g *csr.Graph, root int32, hops int, part excerpt) *embedd
 			d.Names[i] = svg.Plain(o.Names[v])
 		}
 		if d.Colours != nil {
-			if d.Colours[i] = -1; int(v) < len(o.Colours) {
-				d.Colours[i] = max(o.Colours[v], -1)
+			if d.Colours[i] = -1; int(v) < len(o.Labels) {
+				d.Colours[i] = max(o.Labels[v], -1)
 			}
 		}
 		if _, in := slices.BinarySearch(o.Train, v); in {

@@ -34,8 +34,8 @@ const offeredHops = 5
 type Options struct {
 	// Names has a name per node; "" shows the number.
 	Names []string
-	// Colours has a number per node, such as its class; negative means no colour. Classes names the numbers.
-	Colours []int
+	// Labels has a class per node; negative means no colour. Classes names the labels.
+	Labels  []int32
 	Classes []string
 	Mask    []bool
 	// Train lists the nodes that epochs may mask, ascending; nil means all.
@@ -129,7 +129,7 @@ func (o Options) fragment(g *csr.Graph, root int32, hops int) (string, error) {
 		return "", err
 	}
 	var image bytes.Buffer // for pages without scripts
-	err = draw.WriteSVG(&image, tree, draw.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes})
+	err = draw.WriteSVG(&image, tree, draw.Options{Names: o.Names, Labels: o.Labels, Classes: o.Classes})
 	alt := svg.Plain(fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops,
 		svg.Name(tree.Base[0], o.Names), tree.NumNodes()))
 	return fmt.Sprintf("<div class=\"nodemask-explorer\">\n<img src=\"data:image/svg+xml;base64,%s\" alt=\"%s\" "+

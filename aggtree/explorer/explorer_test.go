@@ -279,7 +279,7 @@ var hostile = []string{`</script><script>alert(1)</script>`, `<!--<script>`, `"'
 
 func TestHostileNamesClassesAndTitlesStayTextInTheData(t *testing.T) {
 	g, _ := draw.PaperGraph()
-	o := Options{Names: hostile, Colours: []int{0, 1, 2, 3, 4, 5}, Classes: hostile, Title: hostile[0]}
+	o := Options{Names: hostile, Labels: []int32{0, 1, 2, 3, 4, 5}, Classes: hostile, Title: hostile[0]}
 	text := writeHTML(t, g, 0, 2, o)
 	assert.Equal(t, 2, strings.Count(text, "<script"), "the data and the bundle")
 	assert.Equal(t, 2, strings.Count(text, "</script"))

@@ -169,12 +169,9 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 	if f.count {
 		return f.writeCount(ctx, w, g)
 	}
-	o := draw.Options{Names: g.names, ID: "tree-" + f.root}
-	if g.NumClasses() > 0 {
-		o = o.ByClass(g.Labels, g.Classes)
-	}
+	o := draw.Options{Names: g.names, Labels: g.Labels, Classes: g.Classes, ID: "tree-" + f.root}
 	if f.ending() == ".html" {
-		h := explorer.Options{Names: o.Names, Colours: o.Colours, Classes: o.Classes, Mask: g.mask, KeepRate: f.keepRate,
+		h := explorer.Options{Names: o.Names, Labels: o.Labels, Classes: o.Classes, Mask: g.mask, KeepRate: f.keepRate,
 			Seed: f.seed}
 		if f.keepRate == 1 {
 			h.KeepRate = 0.5 // so that the reader's epochs mask something

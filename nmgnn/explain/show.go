@@ -182,14 +182,14 @@ func (v View) Text(format plots.Format) (string, error) {
 
 // WriteSVG draws the tree. An edge's colour and width show the sign and size of the share of the branch below.
 func (v View) WriteSVG(w io.Writer) error {
-	o := draw.Options{Names: v.names(), ID: fmt.Sprintf("explain-%d", v.Tree.Base[0]),
-		Flow: make([]float64, len(v.Explanation.Branches))}
+	o := draw.Options{Names: v.names(), Labels: v.Graph.Labels, Classes: v.Graph.Classes,
+		ID: fmt.Sprintf("explain-%d", v.Tree.Base[0]), Flow: make([]float64, len(v.Explanation.Branches))}
 	for i, b := range v.Explanation.Branches {
 		o.Flow[i] = b.Share
 	}
 	class := v.class(v.Class)
 	o.FlowNames = [2]string{"for " + class, "against " + class}
-	return draw.WriteSVG(w, v.Tree, o.ByClass(v.Graph.Labels, v.Graph.Classes))
+	return draw.WriteSVG(w, v.Tree, o)
 }
 
 //go:embed page.html.tmpl
