@@ -3,22 +3,18 @@ package safetensors
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"unicode/utf8"
 )
 
-// headerParser reads a header entry by entry and stops at the first fault, to limit memory to a few times the header's
-// size.
-type headerParser struct {
-	*File
-	tokens *json.Decoder
-}
+// mostOfTensor limits the text of a tensor's description: a long list of sizes would take many times its text's memory.
+const mostOfTensor = 1024
 
+// parseHeader needs memory of a few times the header's size.
 func (f *File) parseHeader(header []byte) error {
-	p := &headerParser{File: f, tokens: json.NewDecoder(bytes.NewReader(header))}
-	p.tokens.DisallowUnknownFields()
 	if !bytes.HasPrefix(header, []byte("{")) {
 		return f.errorf(lengthSize,
 			"the header begins with %.20q: expected \"{\". This is not a nodemask %s, or it is damaged: name another file, or "+
@@ -28,95 +24,63 @@ func (f *File) parseHeader(header []byte) error {
 	if !utf8.Valid(header) {
 		return f.damaged(lengthSize, "the header is not UTF-8")
 	}
-	names := map[string]bool{}
-	_, err := p.tokens.Token()
-	for err == nil && p.tokens.More() {
-		var token json.Token
-		if token, err = p.tokens.Token(); err != nil {
-			break
-		}
-		name, _ := token.(string)
-		if names[name] {
-			return p.wrong("%.60q is there twice", name)
-		}
-		names[name] = true
-		if err := p.entry(name); err != nil {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(header, &all); err != nil {
+		return f.damaged(lengthSize, "the header cannot be read: %.120w", err)
+	}
+	if err := json.Unmarshal(all[metadataKey], &f.metadata); all[metadataKey] != nil &&
+		(err != nil || f.metadata == nil || len(f.metadata) > maxMetadata) {
+		return f.damaged(lengthSize, "the metadata cannot be read (%.120v): expected at most %d texts", err, maxMetadata)
+	}
+	delete(all, metadataKey)
+	if len(all) > maxTensors {
+		return f.damaged(lengthSize, "there are %d tensors: expected at most %d", len(all), maxTensors)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if err := f.describe(name, all[name]); err != nil {
 			return err
 		}
 	}
-	if err == nil {
-		_, err = p.tokens.Token()
-	}
-	if err != nil {
-		return p.wrong("the header cannot be read: %.120w", err)
-	}
-	if rest := header[p.tokens.InputOffset():]; len(bytes.Trim(rest, " ")) > 0 {
-		return p.wrong("%.40q follows after the header's last }: expected spaces", rest)
-	}
 	return nil
 }
 
-func (p *headerParser) entry(name string) error {
-	if name == metadataKey {
-		if err := p.tokens.Decode(&p.metadata); err != nil || p.metadata == nil || len(p.metadata) > maxMetadata {
-			return p.wrong("the metadata cannot be read (%.120v): expected at most %d texts", err, maxMetadata)
-		}
-		return nil
-	}
+func (f *File) describe(name string, text []byte) error {
 	var t struct {
-		Type    string         `json:"dtype"`
-		Shape   numbers[int]   `json:"shape"`
-		Offsets numbers[int64] `json:"data_offsets"`
+		Type    string  `json:"dtype"`
+		Shape   []int   `json:"shape"`
+		Offsets []int64 `json:"data_offsets"`
 	}
-	if len(p.tensors) == maxTensors {
-		return p.wrong("there are more than %d tensors", maxTensors)
+	err := fmt.Errorf("it takes %d bytes", len(text))
+	if len(text) <= mostOfTensor {
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		err = d.Decode(&t)
 	}
-	err := p.tokens.Decode(&t)
 	if err != nil || name == "" || t.Shape == nil || len(t.Shape) > maxRank || len(t.Offsets) != 2 ||
 		min(slices.Min(append(t.Shape, 0)), int(min(t.Offsets[0], 0))) < 0 {
-		return p.wrong("tensor %.60q cannot be read (%.120v): expected a name, dtype, shape of at most %d sizes, and two "+
-			"data_offsets", name, err, maxRank)
+		return f.damaged(lengthSize, "tensor %.60q cannot be read (%.120v): expected a name, dtype, shape of at most %d "+
+			"sizes, and two data_offsets", name, err, maxRank)
 	}
-	p.tensors = append(p.tensors,
-		tensor{name: name, dtype: t.Type, shape: t.Shape, begin: t.Offsets[0], end: t.Offsets[1]})
-	return p.size(p.tensors[len(p.tensors)-1])
-}
-
-// numbers is a short list: a long one would take many times the memory of its text.
-type numbers[T int | int64] []T
-
-// UnmarshalJSON reads a list of at most 256 bytes.
-func (n *numbers[T]) UnmarshalJSON(text []byte) error {
-	if len(text) > 256 {
-		return errors.New("a list of more than 256 bytes")
-	}
-	return json.Unmarshal(text, (*[]T)(n))
-}
-
-func (p *headerParser) size(t tensor) error {
-	width := widths[t.dtype]
+	begin, end, width := t.Offsets[0], t.Offsets[1], widths[t.Type]
 	if width == 0 {
-		return p.errorf(lengthSize+p.tokens.InputOffset(), "tensor %.60q is of type %.20q: expected F32, I32, I64 or U8: "+
-			"save it as F32, as PyTorch's .float() does, or %s", t.name, t.dtype, p.kind.Remedy)
+		return f.errorf(lengthSize, "tensor %.60q is of type %.20q: expected F32, I32, I64 or U8: save it as F32, as "+
+			"PyTorch's .float() does, or %s", name, t.Type, f.kind.Remedy)
 	}
-	if t.begin > t.end || t.end > int64(len(p.data)) {
-		return p.wrong("tensor %.60q has bytes %d to %d of the data: expected 0 to %d, which is all there is",
-			t.name, t.begin, t.end, len(p.data))
+	if begin > end || end > int64(len(f.data)) {
+		return f.damaged(lengthSize, "tensor %.60q has bytes %d to %d of the data: expected 0 to %d, which is all there is",
+			name, begin, end, len(f.data))
 	}
 	need := width
-	for _, size := range t.shape {
+	for _, size := range t.Shape {
 		if size > 0 && need > math.MaxInt64/int64(size) {
-			return p.wrong("tensor %.60q has the shape %v, of more numbers than can be counted", t.name, t.shape)
+			return f.damaged(lengthSize, "tensor %.60q has the shape %v, of more numbers than can be counted", name, t.Shape)
 		}
 		need *= int64(size)
 	}
-	if need != t.end-t.begin {
-		return p.wrong("tensor %.60q has %d bytes: expected %d for %s of shape %v",
-			t.name, t.end-t.begin, need, t.dtype, t.shape)
+	if need != end-begin {
+		return f.damaged(lengthSize, "tensor %.60q has %d bytes: expected %d for %s of shape %v", name, end-begin, need,
+			t.Type, t.Shape)
 	}
+	f.tensors = append(f.tensors, tensor{name: name, dtype: t.Type, shape: t.Shape, begin: begin, end: end})
 	return nil
-}
-
-func (p *headerParser) wrong(format string, args ...any) error {
-	return p.damaged(lengthSize+p.tokens.InputOffset(), format, args...)
 }

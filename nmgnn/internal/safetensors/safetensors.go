@@ -25,7 +25,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -94,26 +93,18 @@ type Builder struct {
 	err      error // the first error of an Add
 }
 
-// New returns a Builder for a kind of file. Writing refuses the format's own metadata keys.
+// New returns a Builder for a kind of file, with other metadata than the format's own.
 func New(kind string, metadata map[string]string) *Builder {
 	b := &Builder{kind: kind, metadata: maps.Clone(metadata)}
 	if b.metadata == nil {
 		b.metadata = map[string]string{}
 	}
-	for key, value := range map[string]string{formatKey: formatName, kindKey: kind, versionKey: version,
-		dataSumKey: none, headerSumKey: none} {
-		if _, ok := b.metadata[key]; ok {
-			b.fail("the metadata has %q, which is the format's own", key)
-		}
-		b.metadata[key] = value
-	}
+	maps.Copy(b.metadata, map[string]string{formatKey: formatName, kindKey: kind, versionKey: version, dataSumKey: none,
+		headerSumKey: none})
 	for key, value := range b.metadata {
 		if !utf8.ValidString(key) || !utf8.ValidString(value) {
 			b.fail("the metadata has %.40q: %.40q: expected UTF-8", key, value)
 		}
-	}
-	if len(b.metadata) > maxMetadata {
-		b.fail("%d keys of metadata: expected at most %d", len(b.metadata), maxMetadata)
 	}
 	return b
 }
@@ -132,10 +123,6 @@ func Add[T Number](b *Builder, name string, values []T, shape ...int) {
 	t := tensor{name: name, dtype: typeOf[T](), shape: shape, write: func(w io.Writer) { writeNumbers(w, values) }}
 	size := 1
 	for _, d := range shape {
-		if d < 0 || d > 0 && size > math.MaxInt/d {
-			b.fail("tensor %.60q has the shape %v: expected sizes from 0 up", name, shape)
-			return
-		}
 		size *= d
 	}
 	switch {

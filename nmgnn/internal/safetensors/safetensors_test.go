@@ -170,12 +170,9 @@ func TestWhatCouldNotBeReadBackIsNotWritten(t *testing.T) {
 		`a tensor is called "__metadata__": expected another name`:   func(b *Builder) { Add[int32](b, metadataKey, nil, 0) },
 		`a tensor is called "\xff": expected another name, in UTF-8`: func(b *Builder) { Add[int32](b, "\xff", nil, 0) },
 		`tensor "v" has 2 numbers for the shape [3]`:                 func(b *Builder) { Add(b, "v", []float32{1, 2}, 3) },
-		`tensor "v" has the shape [-1]: expected sizes`:              func(b *Builder) { Add(b, "v", []float32{1, 2}, -1) },
-		`tensor "v" has the shape [4611686018427387904 4]: expected sizes`: func(b *Builder) {
-			Add[float32](b, "v", nil, 1<<62, 4)
-		},
-		`tensor "v": number 1 is NaN: expected a finite one`:  func(b *Builder) { Add(b, "v", []float32{1, nan}, 2) },
-		`tensor "v": number 0 is -Inf: expected a finite one`: func(b *Builder) { Add(b, "v", []float32{infinity}) },
+		`tensor "v" has 2 numbers for the shape [-1]`:                func(b *Builder) { Add(b, "v", []float32{1, 2}, -1) },
+		`tensor "v": number 1 is NaN: expected a finite one`:         func(b *Builder) { Add(b, "v", []float32{1, nan}, 2) },
+		`tensor "v": number 0 is -Inf: expected a finite one`:        func(b *Builder) { Add(b, "v", []float32{infinity}) },
 		`its description takes 100000608 bytes: expected at most 100000000`: func(b *Builder) {
 			b.metadata["big"] = strings.Repeat("n", maxHeader)
 		},
@@ -197,12 +194,8 @@ func TestWhatCouldNotBeReadBackIsNotWritten(t *testing.T) {
 		require.ErrorContains(t, b.WriteFile(path), path+": the model cannot be written: "+want)
 		requireEntries(t, dir)
 	}
-	for want, metadata := range map[string]map[string]string{
-		`the metadata has "kind", which is the format's own`: {"kind": "x"},
-		`the metadata has "x": "\xff": expected UTF-8`:       {"x": "\xff"},
-	} {
-		require.ErrorContains(t, New("model", metadata).WriteFile(filepath.Join(t.TempDir(), "x")), want)
-	}
+	require.ErrorContains(t, New("model", map[string]string{"x": "\xff"}).WriteFile(filepath.Join(t.TempDir(), "x")),
+		`the metadata has "x": "\xff": expected UTF-8`)
 }
 
 func requireEntries(t *testing.T, dir string, want ...string) {
