@@ -126,8 +126,7 @@ func (f *explainFlags) run(c *cobra.Command, _ []string) error {
 		if err != nil {
 			return err
 		}
-		if err := f.write(c.OutOrStdout(), explain.View{Explanation: e, Graph: g, Model: m,
-			Features: g.FeatureNames}); err != nil {
+		if err := f.write(c.OutOrStdout(), explain.View{Explanation: e, Graph: g, Model: m}); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"nodemask/csr"
 	"nodemask/datasets"
 	"nodemask/internal/ended"
-	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
 )
@@ -68,18 +67,19 @@ type Branch struct {
 	// Share is the Shapley value: the gain in logit from unmasking the tree node, averaged over random masks of the
 	// others with keep rates uniform in 0 to 1. Shares sum to the logit minus Alone. Error is the standard error; 0 if
 	// exact.
-	Share, Error float64
+	Share float64 `json:"share"`
+	Error float64 `json:"error,omitempty"`
 	// Without is the loss in logit from masking only this tree node, and so its subtree.
-	Without float64
+	Without float64 `json:"without"`
 	// Only is the gain over Alone if all but this path and its subtree are masked.
-	Only float64
+	Only float64 `json:"only"`
 }
 
 // Feature is one feature of the root's node.
 type Feature struct {
-	Column int
-	Value  float32
-	Change float64 // loss in logit if it is 0 wherever the node occurs in the tree
+	Column int     `json:"column"`
+	Value  float32 `json:"value"`
+	Change float64 `json:"change"` // loss in logit if it is 0 wherever the node occurs in the tree
 }
 
 // Complete returns the options with defaults filled in, or an error if Masks or Limit are out of range.
@@ -95,7 +95,7 @@ func (o Options) Complete() (Options, error) {
 // Node explains a node's prediction, on a tree with a hop per layer of the model.
 //
 // It returns an [*aggtree.TooLargeError], the context's error, or an error for a missing graph, invalid features, an
-// unknown node or class, anything that [infer.Model.Represent] refuses, or too little memory.
+// unknown node or class, or anything that [infer.Model.Represent] refuses.
 func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o Options) (*Explanation, error) {
 	o, err := o.Complete()
@@ -105,18 +105,11 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	if err := checkGraph(g); err != nil {
 		return nil, err
 	}
-	left, _ := memory.Get()
-	if err := treeFits(ctx, g, v, len(m.Layers), o, left); err != nil {
-		return nil, err
-	}
 	tree, err := aggtree.Build(ctx, g.Edges, v, len(m.Layers), aggtree.Options{Limit: o.Limit})
 	if err != nil {
 		return nil, err
 	}
 	shares := newShares(tree, o)
-	if err := fits(g, v, float64(tree.NumNodes()), float64(shares.masks()), left); err != nil {
-		return nil, err
-	}
 	x := &explainer{ctx: ctx, backend: b, model: m, graph: g, features: g.Features.Select(tree.Base),
 		forest: newForest(tree)}
 	e := &Explanation{Tree: tree, Branches: make([]Branch, tree.NumNodes())}
@@ -163,7 +156,7 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	for _, row := range logits {
 		for c, x := range row {
 			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-				return nil, fmt.Errorf("the model gives node %d the logit %g for class %d: nothing explains that", v, x, c)
+				return nil, fmt.Errorf("the model gives node %d the logit %g for class %d: expected a finite one", v, x, c)
 			}
 		}
 	}
@@ -201,38 +194,6 @@ func checkGraph(g *datasets.Graph) error {
 		return fmt.Errorf("%d rows of features for %d nodes", g.Features.Rows, g.NumNodes())
 	}
 	return g.Features.Check()
-}
-
-// fits returns an error if the results of all masks, and a forest with the tree once per state of its nodes, exceed
-// memory.
-func fits(g *datasets.Graph, v int32, n, masks float64, left memory.Left) error {
-	const (
-		eachMask = 24 + 16 + 8 + 4 // bytes: a slice, its logits, the explained one, and its number in the forest
-		eachNode = 256             // bytes per tree node: itself, twice in the forest, its key and shares
-	)
-	need := (masks+2*n)*eachMask + n*eachNode
-	if !g.Features.IsSparse() {
-		need += n * float64(g.Features.Width) * 4
-	}
-	if need <= float64(left.Bytes) {
-		return nil
-	}
-	return fmt.Errorf("explaining node %d by %.0f masks of its tree of %.0f nodes takes about %s of memory, and %v: ask for "+
-		"fewer masks, of which each branch needs %d, or for a node with a smaller tree", v, masks, n, memory.About(need),
-		left, leastOrders)
-}
-
-// treeFits is fits before the tree is built; [aggtree.Build] refuses larger trees.
-func treeFits(ctx context.Context, g *datasets.Graph, v int32, hops int, o Options, left memory.Left) error {
-	counts, err := aggtree.Count(ctx, g.Edges, v, hops, nil)
-	if err != nil || counts.Total > uint64(o.Limit) {
-		return err
-	}
-	n, masks := float64(counts.Total), 0.0
-	if n > float64(o.Masks) { // masks are at least as many as nodes: not all are computed
-		masks = leastOrders * (n - 1)
-	}
-	return fits(g, v, n, masks, left)
 }
 
 // largest ignores NaN, which overflowing weights produce.

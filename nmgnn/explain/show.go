@@ -24,16 +24,12 @@ type View struct {
 	*Explanation
 	Graph *datasets.Graph
 	Model *cached.Model // nil: unknown; classes then have the graph's names
-	// Features names the feature columns; nil: the model's names, or numbers.
-	Features []string
-	// Nodes names the nodes ("": by number); nil: the graph's ids, unless they are numbers.
-	Nodes []string
 }
 
 const listed = 10
 
 func (v View) node(base int32) string {
-	if names := v.names(); int(base) < len(names) && names[base] != "" {
+	if names := v.names(); names != nil {
 		return names[base]
 	}
 	return strconv.Itoa(int(base))
@@ -41,9 +37,6 @@ func (v View) node(base int32) string {
 
 // names returns nil for numeric ids, which would look like node numbers.
 func (v View) names() []string {
-	if v.Nodes != nil {
-		return v.Nodes
-	}
 	for _, id := range v.Graph.NodeIDs {
 		if _, err := strconv.Atoi(id); err != nil {
 			return v.Graph.NodeIDs
@@ -75,7 +68,7 @@ func (v View) class(class int) string {
 }
 
 func (v View) feature(column int) string {
-	for _, names := range [][]string{v.Features, v.model().FeatureNames} {
+	for _, names := range [][]string{v.Graph.FeatureNames, v.model().FeatureNames} {
 		if column < len(names) && names[column] != "" {
 			return names[column]
 		}
@@ -94,7 +87,7 @@ func (v View) probability() float64 {
 func (v View) rootName() string {
 	root := v.Tree.Base[0]
 	name, number := v.node(root), strconv.Itoa(int(root))
-	if v.Nodes != nil || v.Graph.NodeIDs == nil || v.Graph.NodeIDs[root] == number {
+	if v.Graph.NodeIDs == nil || v.Graph.NodeIDs[root] == number {
 		return name
 	}
 	if name == number {
@@ -219,64 +212,38 @@ func (v View) WriteHTML(w io.Writer) error {
 		"Font":    template.CSS(svg.FontFamily)})   //nolint:gosec // a constant
 }
 
-// explanationJSON is described in docs/FORMATS.md.
-type explanationJSON struct {
-	Data        string        `json:"data"`
-	Model       string        `json:"model"`
-	Fingerprint string        `json:"fingerprint"`
-	Node        int32         `json:"node"`
-	ID          string        `json:"id,omitempty"`
-	Class       string        `json:"class"`
-	Predicted   string        `json:"predicted"`
-	Label       string        `json:"label,omitempty"`
-	Logit       float64       `json:"logit"`
-	Alone       float64       `json:"alone"`
-	Probability float64       `json:"probability"`
-	Logits      []float32     `json:"logits"`
-	Exact       bool          `json:"exact"`
-	Masks       int           `json:"masks"`
-	Orders      int           `json:"orders,omitempty"`
-	Branches    []branchJSON  `json:"branches"`
-	Features    []featureJSON `json:"features"`
-}
-
 type branchJSON struct {
-	Path    []int32 `json:"path"`
-	Share   float64 `json:"share"`
-	Error   float64 `json:"error,omitempty"`
-	Without float64 `json:"without"`
-	Only    float64 `json:"only"`
+	Path []int32 `json:"path"`
+	Branch
 }
 
 type featureJSON struct {
-	Column int     `json:"column"`
-	Name   string  `json:"name"`
-	Value  float32 `json:"value"`
-	Change float64 `json:"change"`
+	Feature
+	Name string `json:"name"`
 }
 
-// WriteJSON writes one line of JSON, with all tree nodes but the root, in order.
+// WriteJSON writes one line of JSON, with all tree nodes but the root, in order. docs/FORMATS.md describes it.
 func (v View) WriteJSON(w io.Writer) error {
 	root := v.Tree.Base[0]
-	j := explanationJSON{Data: v.Graph.Name, Model: v.model().Settings.Model, Node: root,
-		Class: v.class(v.Class), Predicted: v.class(v.Predicted), Logit: v.Logit(), Alone: v.Alone,
-		Probability: v.probability(), Logits: v.Logits, Exact: v.Exact, Masks: v.Masks, Orders: v.Orders,
-		Branches: []branchJSON{}, Features: []featureJSON{}}
+	j := map[string]any{"data": v.Graph.Name, "model": v.model().Settings.Model, "fingerprint": "", "node": root,
+		"class": v.class(v.Class), "predicted": v.class(v.Predicted), "logit": v.Logit(), "alone": v.Alone,
+		"probability": v.probability(), "logits": v.Logits, "exact": v.Exact, "masks": v.Masks, "orders": v.Orders}
 	if v.Model != nil {
-		j.Fingerprint = v.Model.Fingerprint()
+		j["fingerprint"] = v.Model.Fingerprint()
 	}
 	if v.Graph.NodeIDs != nil {
-		j.ID = v.Graph.NodeIDs[root]
+		j["id"] = v.Graph.NodeIDs[root]
 	}
 	if v.Graph.Labels != nil && v.Graph.Labels[root] != datasets.Unlabelled {
-		j.Label = v.Graph.Classes[v.Graph.Labels[root]]
+		j["label"] = v.Graph.Classes[v.Graph.Labels[root]]
 	}
+	branches, features := []branchJSON{}, []featureJSON{}
 	for i := int32(1); int(i) < v.Tree.NumNodes(); i++ {
-		b := v.Explanation.Branches[i]
-		j.Branches = append(j.Branches, branchJSON{v.Tree.Walk(i), b.Share, b.Error, b.Without, b.Only})
+		branches = append(branches, branchJSON{v.Tree.Walk(i), v.Explanation.Branches[i]})
 	}
 	for _, f := range v.Explanation.Features {
-		j.Features = append(j.Features, featureJSON{f.Column, v.feature(f.Column), f.Value, f.Change})
+		features = append(features, featureJSON{f, v.feature(f.Column)})
 	}
+	j["branches"], j["features"] = branches, features
 	return json.NewEncoder(w).Encode(j)
 }

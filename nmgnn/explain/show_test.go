@@ -26,14 +26,15 @@ func hostileView(t *testing.T, masks int) explain.View {
 	x := datasets.Features{Rows: 5, Width: 4,
 		Dense: []float32{1, 2, 0, 0, 1, 0, 1, 0, 0, 0, 1, 1, 2, 0, 0, 1, 1, 1, 0, 0}}
 	g := &datasets.Graph{Name: "evil", Edges: edges, Features: x, Labels: []int32{0, 1, 2, 0, 1},
-		Classes: []string{evil, "b", "c"}, NodeIDs: []string{evil, "bob", "cy", "dot", "eve"}}
+		Classes: []string{evil, "b", "c"}, FeatureNames: []string{evil, "", "x", "y"},
+		NodeIDs: []string{evil, "bob", "cy", "dot", "eve"}}
 	p, err := hyper.For("gin")
 	require.NoError(t, err)
 	m := network(t, b, "gin", 2)
 	class := 0
 	e := explained(t, b, m, g, 0, explain.Options{Masks: masks, Class: &class})
 	return explain.View{Explanation: e, Graph: g, Model: &cached.Model{Settings: p, Classes: g.Classes, Features: 4,
-		Weights: m.Weights}, Features: []string{evil, "", "x", "y"}}
+		Weights: m.Weights}}
 }
 
 func TestNamesInAnExplanationAreTextAndNothingElse(t *testing.T) {
@@ -92,20 +93,20 @@ func TestEstimatesAreSaidToBeEstimates(t *testing.T) {
 
 func TestAViewDoesWithoutNamesThatItLacks(t *testing.T) {
 	v := hostileView(t, 0)
-	v.Model, v.Features, v.Nodes, v.Graph.Classes = nil, nil, []string{"ann", "", "cy"}, []string{"a", "b", "c"}
-	require.Contains(t, v.Sentence(), "The model says that node ann is a, with probability 1.00; it is a.")
+	v.Model, v.Graph.FeatureNames, v.Graph.NodeIDs, v.Graph.Classes = nil, nil, nil, []string{"a", "b", "c"}
+	require.Contains(t, v.Sentence(), "The model says that node 0 is a, with probability 1.00; it is a.")
 	var svg, page, line bytes.Buffer
 	require.NoError(t, v.WriteSVG(&svg))
 	require.NoError(t, v.WriteHTML(&page))
 	require.NoError(t, v.WriteJSON(&line))
-	require.Contains(t, line.String(), `"model":"","fingerprint":"","node":0,"id":`)
+	require.Contains(t, line.String(), `"fingerprint":"",`)
+	require.NotContains(t, line.String(), `"id":`)
 	text, err := v.Text(plots.FormatText)
 	require.NoError(t, err)
-	require.Contains(t, text, "ann ← cy ← 3", "node 3 has no name")
-	require.Contains(t, text, "ann ← 1")
+	require.Contains(t, text, "0 ← 2 ← 3")
 	require.Contains(t, text, "feature 0")
 	v.Graph.Labels, v.Graph.Classes = nil, nil
-	require.Contains(t, v.Sentence(), "node ann is class 0, with")
+	require.Contains(t, v.Sentence(), "node 0 is class 0, with")
 }
 
 func TestAsManyBranchesAreListedAsThereAre(t *testing.T) {
