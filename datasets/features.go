@@ -86,6 +86,18 @@ func (f Features) Select(nodes []int32) Features {
 	return sub
 }
 
+// Append adds other's rows, which must be stored as f's are.
+func (f *Features) Append(other Features) {
+	if f.IsSparse() {
+		for _, end := range other.Offsets[1:] {
+			f.Offsets = append(f.Offsets, f.Offsets[f.Rows]+end)
+		}
+	}
+	f.Rows += other.Rows
+	f.Dense = append(f.Dense, other.Dense...)
+	f.Columns, f.Values = append(f.Columns, other.Columns...), append(f.Values, other.Values...)
+}
+
 // Stored returns f stored sparse or dense, copied only if that changes.
 func (f Features) Stored(sparse bool) Features {
 	switch {

@@ -115,8 +115,7 @@ func (f *predictFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return fileError("nodes", f.nodes, fileError("edges", f.edges, err))
 	}
-	names := m.FeaturesIn(columns)
-	if newcomers.Features, err = match(m, names, newcomers.Features, f.nodes, c.ErrOrStderr()); err != nil {
+	if newcomers.Features, err = match(m, columns, newcomers.Features, f.nodes, c.ErrOrStderr()); err != nil {
 		return err
 	}
 	if f.apart {

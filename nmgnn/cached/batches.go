@@ -16,56 +16,24 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	if n == nil {
 		return nil, errors.New("the newcomers are nil: read them with datasets.ReadNewcomers")
 	}
-	count := len(n.IDs)
-	switch {
-	case len(n.Known) != count:
-		return nil, fmt.Errorf("known nodes of %d newcomers for %d: expected one list a newcomer, which may be empty",
-			len(n.Known), count)
-	case n.Linked != nil && len(n.Linked) != count:
-		return nil, fmt.Errorf("links of %d newcomers for %d: expected one list a newcomer, or none at all",
-			len(n.Linked), count)
-	case n.Features.Rows != count:
-		return nil, fmt.Errorf("%d rows of features for %d newcomers", n.Features.Rows, count)
+	linked, count := n.Linked, len(n.IDs)
+	if linked == nil {
+		linked = make([][]int32, count)
 	}
-	if err := n.Features.Check(); err != nil {
-		return nil, err
+	if len(n.Known) != count || len(linked) != count || n.Features.Rows != count {
+		return nil, fmt.Errorf("%d newcomers with known nodes of %d, links of %d and features of %d: expected as many of each",
+			count, len(n.Known), len(linked), n.Features.Rows)
 	}
-	for v, row := range n.Known {
-		if err := ascends(row, known); err != nil {
-			return nil, fmt.Errorf("newcomer %d is linked to known node %w", v, err)
+	outside := func(nodes []int32, end int) bool { // of 0 to end-1
+		return len(nodes) > 0 && (slices.Min(nodes) < 0 || int(slices.Max(nodes)) >= end)
+	}
+	for v := range count {
+		if outside(n.Known[v], known) || outside(linked[v], count) {
+			return nil, fmt.Errorf("newcomer %d is linked to known nodes %v and newcomers %v: expected some of %d and %d", v,
+				n.Known[v], linked[v], known, count)
 		}
 	}
-	if n.Linked == nil {
-		return make([][]int32, count), nil
-	}
-	for v, row := range n.Linked {
-		if err := ascends(row, count); err != nil {
-			return nil, fmt.Errorf("newcomer %d is linked to newcomer %w", v, err)
-		}
-	}
-	for v, row := range n.Linked {
-		for _, w := range row {
-			if w == int32(v) {
-				return nil, fmt.Errorf("newcomer %d is linked to itself: expected other newcomers", v)
-			}
-			if _, back := slices.BinarySearch(n.Linked[w], int32(v)); !back {
-				return nil, fmt.Errorf("newcomer %d is linked to newcomer %d, which is not linked to it: expected both", v, w)
-			}
-		}
-	}
-	return n.Linked, nil
-}
-
-func ascends(nodes []int32, end int) error {
-	for i, u := range nodes {
-		switch {
-		case u < 0 || int(u) >= end:
-			return fmt.Errorf("%d: expected 0 to %d", u, end-1)
-		case i > 0 && u <= nodes[i-1]:
-			return fmt.Errorf("%d after %d: expected them ascending, each once", u, nodes[i-1])
-		}
-	}
-	return nil
+	return linked, n.Features.Check()
 }
 
 // batches puts directly or indirectly linked nodes into one batch, of at most [largestBatch] nodes or one larger group.

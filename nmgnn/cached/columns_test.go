@@ -2,8 +2,6 @@ package cached
 
 import (
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,26 +24,4 @@ func TestColumnsAreRearrangedAlikeDenseAndSparse(t *testing.T) {
 		}
 		require.Equal(t, dense.Row(v, nil), sparse.Row(v, nil))
 	}
-}
-
-func TestNamesOfFeaturesAreKnownOrNot(t *testing.T) {
-	for header, want := range map[string][]string{
-		"id,label,x,z":                        {"x", "z"},
-		"\xef\xbb\xbfid, \"x, y\",Label,z":    {"x, y", "z"},
-		",id,class,x,z,train_mask":            {"x", "z"},
-		"id,label,x,x":                        nil,
-		"id,label,x":                          nil,
-		"id,label,x,q,z":                      nil,
-		"":                                    nil,
-		"\"not closed\nid,label,x,y\n\n\n\"x": nil,
-	} {
-		path := filepath.Join(t.TempDir(), "nodes.csv")
-		require.NoError(t, os.WriteFile(path, []byte(header+"\n"), 0o600))
-		require.Equal(t, want, (&Model{Features: 2}).FeaturesIn(datasets.FeatureColumns(t.Context(), path)), header)
-	}
-	require.Nil(t, datasets.FeatureColumns(t.Context(), t.TempDir()))
-	f, moved, err := (&Model{Features: 1}).Match([]string{"x"}, datasets.Features{Width: 1}, "nodes.csv")
-	require.NoError(t, err)
-	require.False(t, moved)
-	require.Equal(t, 1, f.Width)
 }

@@ -1,6 +1,7 @@
 package cached
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,16 +54,10 @@ type Prediction struct {
 // NewPredictor returns a predictor, which compiles on first use, or an error for a model that needs several runs, a
 // cache of other sizes, or duplicate ids.
 func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
-	switch {
-	case m == nil:
-		return nil, errors.New("the model is nil: read one with LoadModel")
-	case c == nil:
+	if c == nil {
 		return nil, errors.New("the cache is nil: read the model's own with LoadCache")
 	}
-	if err := gomlx.CheckOpen(b); err != nil {
-		return nil, err
-	}
-	if err := m.check(); err != nil {
+	if err := cmp.Or(gomlx.CheckOpen(b), m.Check()); err != nil {
 		return nil, err
 	}
 	if err := c.fits(m); err != nil {
@@ -175,7 +170,6 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	// Padding goes into the last row, which no node reads.
 	edges := &csr.Graph{Offsets: make([]int64, 1, shape.nodes+1), Indices: make([]int32, 0, shape.edges)}
 	degrees := make([]float32, shape.nodes)
-	x := newBatchFeatures(features.Width, features.IsSparse())
 	for row := range shape.nodes {
 		switch at := row - shape.newcomers; {
 		case row < len(members):
@@ -187,23 +181,22 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 				edges.Indices = append(edges.Indices, int32(shape.newcomers)+place[u])
 			}
 			degrees[row] = float32(len(known[v]) + len(linked[v]))
-			x.add(features, int(v))
 		case at >= 0 && at < len(cached):
 			degrees[row] = float32(p.cache.Degrees[cached[at]])
-			x.add(p.cache.Features, int(cached[at]))
 		case row == filler:
 			padding := slices.Repeat([]int32{int32(filler)}, shape.edges-len(edges.Indices))
 			edges.Indices = append(edges.Indices, padding...)
-			shape.features = x.fill()
-		default:
-			x.end()
 		}
 		edges.Offsets = append(edges.Offsets, int64(len(edges.Indices)))
 	}
-	if x.wrong {
-		return infer.Representation{}, fmt.Errorf("%s: a column of the features is not there any more: the file was "+
-			"changed while it was in use", p.cache.path)
+	x := features.Select(members)
+	addRows(&x, shape.newcomers-x.Rows)
+	x.Append(p.cache.Features.Select(cached))
+	if err := x.Check(); err != nil { // kernels do not check columns
+		return infer.Representation{}, fmt.Errorf("%s: the file was changed while it was in use: %w", p.cache.path, err)
 	}
+	addRows(&x, shape.nodes-x.Rows)
+	shape.features = fill(&x)
 	p.computing.Lock()
 	defer p.computing.Unlock()
 	if p.programs == nil {
@@ -212,7 +205,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	if err := gomlx.CheckOpen(p.backend); err != nil {
 		return infer.Representation{}, err
 	}
-	program, err := p.program(shape, edges, x.Features)
+	program, err := p.program(shape, edges, x)
 	if err != nil {
 		return infer.Representation{}, err
 	}
@@ -315,50 +308,24 @@ func (p *batchProgram) free() {
 	p.store.Finalize()
 }
 
-type batchFeatures struct {
-	datasets.Features
-	wrong bool // a column is out of range, which kernels do not check
-}
-
-func newBatchFeatures(width int, sparse bool) batchFeatures {
-	x := batchFeatures{Features: datasets.Features{Width: width}}
-	if sparse {
-		x.Offsets = []int64{0}
-	}
-	return x
-}
-
-func (b *batchFeatures) add(from datasets.Features, row int) {
-	if !b.IsSparse() {
-		b.Dense = append(b.Dense, from.Dense[row*b.Width:(row+1)*b.Width]...)
-		b.Rows++
-		return
-	}
-	begin, end := from.Offsets[row], from.Offsets[row+1]
-	for _, column := range from.Columns[begin:end] {
-		b.wrong = b.wrong || column < 0 || int(column) >= b.Width
-	}
-	b.Columns = append(b.Columns, from.Columns[begin:end]...)
-	b.Values = append(b.Values, from.Values[begin:end]...)
-	b.end()
-}
-
-// end ends a row; missing entries are zero.
-func (b *batchFeatures) end() {
-	if b.Rows++; b.IsSparse() {
-		b.Offsets = append(b.Offsets, int64(len(b.Columns)))
+// addRows adds rows of zeros.
+func addRows(x *datasets.Features, rows int) {
+	zeros := datasets.Features{Rows: rows}
+	if x.IsSparse() {
+		zeros.Offsets = make([]int64, rows+1)
 	} else {
-		b.Dense = append(b.Dense, make([]float32, b.Width)...)
+		zeros.Dense = make([]float32, rows*x.Width)
 	}
+	x.Append(zeros)
 }
 
-// fill pads the last row with zeros up to a power of two of entries, and returns the number of entries.
-func (b *batchFeatures) fill() int {
-	if b.IsSparse() {
-		padding := atLeast(len(b.Columns)+1) - len(b.Columns)
-		b.Columns = append(b.Columns, make([]int32, padding)...)
-		b.Values = append(b.Values, make([]float32, padding)...)
+// fill pads the last row of sparse features with zeros up to a power of two of entries, and returns their number.
+func fill(x *datasets.Features) int {
+	if x.IsSparse() {
+		padding := atLeast(len(x.Columns)+1) - len(x.Columns)
+		x.Columns = append(x.Columns, make([]int32, padding)...)
+		x.Values = append(x.Values, make([]float32, padding)...)
+		x.Offsets[x.Rows] = int64(len(x.Columns))
 	}
-	b.end()
-	return len(b.Columns)
+	return len(x.Columns)
 }

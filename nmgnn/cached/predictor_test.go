@@ -107,32 +107,22 @@ func TestNewcomersThatAreNotWhatTheirTypePromisesAreRefused(t *testing.T) {
 	require.NoError(t, p.Predict(t.Context(), three(), func(cached.Prediction) error { return nil }))
 	nan, infinite := float32(math.NaN()), float32(math.Inf(-1))
 	for says, spoil := range map[string]func(n *datasets.Newcomers){
-		"newcomer 0 is linked to known node 5000: expected 0 to 29": func(n *datasets.Newcomers) { n.Known[0][1] = 5000 },
-		"newcomer 2 is linked to known node -1: expected 0 to 29":   func(n *datasets.Newcomers) { n.Known[2][0] = -1 },
-		"newcomer 1 is linked to known node 2 after 2: expected them ascending, each once": func(n *datasets.Newcomers) {
-			n.Known[1] = []int32{2, 2, 2}
+		"newcomer 0 is linked to known nodes [0 30] and newcomers [1 2]: expected some of 30 and 3": func(
+			n *datasets.Newcomers) {
+			n.Known[0][1] = 30
 		},
-		"newcomer 1 is linked to known node 3 after 4: expected them ascending, each once": func(n *datasets.Newcomers) {
-			n.Known[1] = []int32{4, 3}
+		"newcomer 2 is linked to known nodes [-1] and newcomers [0]: expected some of 30 and 3": func(n *datasets.Newcomers) {
+			n.Known[2][0] = -1
 		},
-		"known nodes of 0 newcomers for 3: expected one list a newcomer, which may be empty": func(n *datasets.Newcomers) {
+		"newcomer 1 is linked to known nodes [] and newcomers [3]: expected some of 30 and 3": func(n *datasets.Newcomers) {
+			n.Linked[1][0] = 3
+		},
+		"3 newcomers with known nodes of 0, links of 3 and features of 3: expected as many of each": func(
+			n *datasets.Newcomers) {
 			n.Known = nil
 		},
-		"links of 2 newcomers for 3: expected one list a newcomer, or none at all": func(n *datasets.Newcomers) {
-			n.Linked = n.Linked[:2]
-		},
-		"newcomer 1 is linked to newcomer 3: expected 0 to 2":  func(n *datasets.Newcomers) { n.Linked[1][0] = 3 },
-		"newcomer 1 is linked to newcomer -1: expected 0 to 2": func(n *datasets.Newcomers) { n.Linked[1][0] = -1 },
-		"newcomer 2 is linked to itself: expected other newcomers": func(n *datasets.Newcomers) {
-			n.Linked[2] = []int32{0, 2}
-		},
-		"newcomer 0 is linked to newcomer 1 after 2: expected them ascending, each once": func(n *datasets.Newcomers) {
-			n.Linked[0] = []int32{2, 1}
-		},
-		"newcomer 0 is linked to newcomer 2, which is not linked to it: expected both": func(n *datasets.Newcomers) {
-			n.Linked[2] = nil
-		},
-		"2 rows of features for 3 newcomers": func(n *datasets.Newcomers) {
+		"3 newcomers with known nodes of 3, links of 3 and features of 2: expected as many of each": func(
+			n *datasets.Newcomers) {
 			n.Features = n.Features.Select([]int32{0, 1})
 		},
 		"features: row 0, column 0 is NaN: expected a finite number": func(n *datasets.Newcomers) {

@@ -113,7 +113,7 @@ func (m *Model) described() map[string]any {
 }
 
 func (m *Model) builder() *safetensors.Builder {
-	if err := m.check(); err != nil {
+	if err := m.Check(); err != nil {
 		return safetensors.Failed(modelKind.Name, err)
 	}
 	names := datasets.Graph{Name: m.Data, Classes: m.Classes, FeatureNames: m.FeatureNames}
@@ -197,7 +197,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 		}
 		m.Weights = append(m.Weights, infer.Weight{Path: weightPath(name), Dimensions: shape, Values: slices.Clone(values)})
 	}
-	if err := m.check(); err != nil {
+	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
@@ -231,7 +231,9 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 	return nil
 }
 
-func (m *Model) check() error {
+// Check returns an error for a nil model, invalid settings or ones that need several runs, and missing features, classes,
+// names or weights.
+func (m *Model) Check() error {
 	switch {
 	case m == nil:
 		return errors.New("the model is nil: read one with LoadModel")
@@ -266,18 +268,10 @@ func (m *Model) String() string {
 		m.Settings.Layers, m.Features, len(m.Classes), m.Data, m.Seed)
 }
 
-// FeaturesIn returns the feature columns' names in a table, or nil if their number is not the model's or two are equal.
-func (m *Model) FeaturesIn(names []string) []string {
-	if len(names) != m.Features || len(slices.Compact(slices.Sorted(slices.Values(names)))) != m.Features {
-		return nil
-	}
-	return names
-}
-
 // Match returns features in the model's column order and whether that moved any; without names, unchanged. Its error
 // lists missing features.
 func (m *Model) Match(names []string, f datasets.Features, file string) (_ datasets.Features, moved bool, err error) {
-	if m.FeatureNames == nil || names == nil || slices.Equal(names, m.FeatureNames) {
+	if m.FeatureNames == nil || len(names) != f.Width || slices.Equal(names, m.FeatureNames) {
 		return f, false, nil
 	}
 	if err := m.Lacks(names, file); err != nil {

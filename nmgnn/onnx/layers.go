@@ -136,11 +136,6 @@ func (b *builder) attend(own, edges, h value) value {
 }
 
 func (b *builder) norm(h value, name string) value {
-	for i, x := range b.weight(name+"/running_variance", 1, h.width) {
-		if x < 0 {
-			b.fail("weights %s: number %d is %v: expected a variance from 0 up", b.path(name+"/running_variance"), i, x)
-		}
-	}
 	inputs := []string{h.name}
 	for _, weight := range []string{"gamma", "beta", "running_mean", "running_variance"} {
 		inputs = append(inputs, b.vector(name+"/"+weight, h.width))

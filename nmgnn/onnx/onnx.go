@@ -25,7 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"unicode/utf8"
+	"strings"
 
 	"nodemask/internal/wholefile"
 	"nodemask/nmgnn/cached"
@@ -36,32 +36,11 @@ import (
 // maxBytes is the limit of a protobuf message.
 const maxBytes = 1<<31 - 1
 
-func export(m *cached.Model, version string, most int) ([]byte, error) {
-	if m == nil {
-		return nil, errors.New("the model is nil: read one with cached.LoadModel")
-	}
-	size := 0
-	for _, w := range m.Weights {
-		size += 4 * len(w.Values)
-	}
-	if size > most { // before encoding
-		return nil, fmt.Errorf("the weights take %d bytes: an ONNX file holds %d at most", size, most)
-	}
-	file, err := convert(m, version)
-	if err != nil {
-		return nil, err
-	}
-	if len(file) > most {
-		return nil, fmt.Errorf("the model takes %d bytes: an ONNX file holds %d at most", len(file), most)
-	}
-	return file, nil
-}
-
 // Save writes the model atomically as an ONNX file, with the program's version unless "". Equal models give equal
 // files. It returns an error for a nil or invalid model, custom layers, a model that needs several runs
 // ([hyper.Parameters.CheckOneRun]), or a file over ONNX's 2 GiB.
 func Save(path string, m *cached.Model, version string) error {
-	file, err := export(m, version, maxBytes)
+	file, err := convert(m, version)
 	if err != nil {
 		return err
 	}
@@ -73,17 +52,11 @@ func Save(path string, m *cached.Model, version string) error {
 
 // convert uses standard operators only.
 func convert(m *cached.Model, version string) (message, error) {
-	if m.Own != nil {
-		return nil, errors.New("a model of one's own layers: an ONNX file can be made of the project's own alone")
-	}
-	if err := m.Settings.Check(); err != nil {
-		return nil, fmt.Errorf("settings: %w", err)
-	}
-	if err := m.Settings.CheckOneRun(); err != nil {
+	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if m.Features < 1 || len(m.Classes) < 1 {
-		return nil, fmt.Errorf("%d features and %d classes: expected at least one of each", m.Features, len(m.Classes))
+	if m.Own != nil {
+		return nil, errors.New("a model of one's own layers: an ONNX file can be made of the project's own alone")
 	}
 	weights := make(map[string]infer.Weight, len(m.Weights))
 	for _, w := range m.Weights {
@@ -126,6 +99,9 @@ func convert(m *cached.Model, version string) (message, error) {
 	for _, e := range metadata {
 		file = file.bytes(14, message{}.text(1, e[0]).text(2, e[1]))
 	}
+	if len(file) > maxBytes {
+		return nil, fmt.Errorf("the model takes %d bytes: an ONNX file holds %d at most", len(file), maxBytes)
+	}
 	return file, nil
 }
 
@@ -136,14 +112,6 @@ func describe(m *cached.Model) string {
 }
 
 func metadataOf(m *cached.Model, version string) ([][2]string, error) {
-	for i, class := range m.Classes {
-		if !utf8.ValidString(class) {
-			return nil, fmt.Errorf("classes: name %d is %q: expected UTF-8", i, class)
-		}
-	}
-	if !utf8.ValidString(m.Data) || !utf8.ValidString(version) {
-		return nil, fmt.Errorf("data %q, version %q: expected UTF-8", m.Data, version)
-	}
 	classes, err := json.Marshal(m.Classes)
 	if err != nil {
 		return nil, err
@@ -153,7 +121,7 @@ func metadataOf(m *cached.Model, version string) ([][2]string, error) {
 		return nil, fmt.Errorf("settings: %w", err)
 	}
 	all := [][2]string{{"classes", string(classes)}, {"settings", string(settings)}, {"seed", fmt.Sprint(m.Seed)}}
-	for _, e := range [][2]string{{"data", m.Data}, {"version", version}} {
+	for _, e := range [][2]string{{"data", strings.ToValidUTF8(m.Data, "\ufffd")}, {"version", version}} {
 		if e[1] != "" {
 			all = append(all, e)
 		}

@@ -117,15 +117,7 @@ func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []fl
 			x = of
 			continue
 		}
-		of = of.Stored(x.IsSparse())
-		if x.IsSparse() {
-			for _, end := range of.Offsets[1:] {
-				x.Offsets = append(x.Offsets, x.Offsets[x.Rows]+end)
-			}
-		}
-		x.Rows += of.Rows
-		x.Columns, x.Values = append(x.Columns, of.Columns...), append(x.Values, of.Values...)
-		x.Dense = append(x.Dense, of.Dense...)
+		x.Append(of.Stored(x.IsSparse()))
 	}
 	return x, degrees, nil
 }
