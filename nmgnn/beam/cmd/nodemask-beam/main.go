@@ -2,7 +2,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -46,8 +45,6 @@ func run(args []string) int {
 	context.AfterFunc(ctx, stop) // a second interrupt kills the program
 	root := newRootCommand()
 	root.SetArgs(args)
-	var help bytes.Buffer
-	root.SetOut(&help)
 	// Collects the temporary folder that Beam leaves per pipeline.
 	folder, err := os.MkdirTemp("", "nodemask-beam-*")
 	if err == nil {
@@ -56,9 +53,6 @@ func run(args []string) int {
 	}
 	if err == nil {
 		err = root.ExecuteContext(ctx)
-	}
-	if err == nil {
-		_, err = os.Stdout.Write(help.Bytes())
 	}
 	if err == nil {
 		return 0
@@ -164,8 +158,7 @@ that was done.`,
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.ErrOrStderr(), "%d nodes, %d edges; %d self-loops and %d repeated edges left out\n",
-			counts.Nodes, counts.Edges, counts.Loops, counts.Repeats)
+		_, err = fmt.Fprintf(c.ErrOrStderr(), "%d nodes, %d edges\n", counts.Nodes, counts.Edges)
 		return err
 	}, "data", "work")
 	c.Flags().StringVar(&data, "data", "", "folder of the graph")
@@ -188,7 +181,6 @@ func progress(w io.Writer) func(string, bool) {
 
 func newPredictCommand() *cobra.Command {
 	var nodes, edges string
-	var apart bool
 	c := &cobra.Command{
 		Use:   "predict",
 		Short: "Predict nodes that arrive after training, from a model saved with its cache",
@@ -201,7 +193,7 @@ from, and the logits. What is between steps lies in the output's folder, and is 
 			"--edges 'new-edges-*.csv' --output out",
 	}
 	newCommand(c, func(o options, m *cached.Model, out layerwise.Output) (err error) {
-		a := layerwise.Arrivals{Cache: absolute(o.model), Apart: apart}
+		a := layerwise.Arrivals{Cache: absolute(o.model)}
 		if a.Nodes, err = layerwise.Expand(nodes); err != nil {
 			return misusef("--nodes %w", err)
 		}
@@ -212,7 +204,6 @@ from, and the logits. What is between steps lies in the output's folder, and is 
 	}, "nodes", "edges")
 	c.Flags().StringVar(&nodes, "nodes", "", "files of the new nodes: a name, or a pattern in quotes")
 	c.Flags().StringVar(&edges, "edges", "", "files of their edges")
-	c.Flags().BoolVar(&apart, "apart", false, "leave out edges among new nodes")
 	return c
 }
 

@@ -31,20 +31,6 @@ func command(args string, environment ...string) *exec.Cmd {
 	return c
 }
 
-func TestHelpThatCannotBeWrittenIsAFailure(t *testing.T) {
-	for file, want := range map[string]int{"/dev/full": 1, filepath.Join(t.TempDir(), "help"): 0} {
-		out, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o600)
-		if err != nil {
-			t.Skipf("skipped: %v", err) // no /dev/full
-		}
-		help := command("--help")
-		help.Stdout = out
-		_ = help.Run() // the exit code is checked below
-		require.NoError(t, out.Close())
-		require.Equal(t, want, help.ProcessState.ExitCode(), file)
-	}
-}
-
 func TestARunLeavesNoTemporaryFiles(t *testing.T) {
 	data := t.TempDir()
 	for name, text := range map[string]string{"nodes.csv": "id,a\nx,1\ny,2\n", "edges.csv": "source,target\nx,y\n"} {

@@ -60,10 +60,8 @@ func (o Options) withDefaults() (Options, error) {
 
 // Counts is the size of the graph read.
 type Counts struct {
-	Nodes   int64 `json:"nodes"`
-	Edges   int64 `json:"edges"`   // distinct
-	Loops   int64 `json:"loops"`   // left out
-	Repeats int64 `json:"repeats"` // left out
+	Nodes int64 `json:"nodes"`
+	Edges int64 `json:"edges"` // distinct, without self-loops
 }
 
 // Register registers the workers' functions with Beam. Call it once, before beam.Init.
@@ -89,8 +87,6 @@ type Arrivals struct {
 	Input
 	// Cache is the file of the model with its cache, memory-mapped by every worker.
 	Cache string
-	// Apart omits edges among new nodes.
-	Apart bool
 }
 
 const workFolder = ".nodemask-beam"
@@ -139,7 +135,7 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 		return Counts{}, fmt.Errorf("layerwise: the model: %w", err)
 	}
 	r.Saved = saved.Bytes()
-	graph, err := step(ctx, o, r, graphStep, nil, func(s beam.Scope) { buildGraph(s, r, a.Input, a.Apart) })
+	graph, err := step(ctx, o, r, graphStep, nil, func(s beam.Scope) { buildGraph(s, r, a.Input) })
 	if err != nil {
 		return graph.Counts, err
 	}

@@ -2,12 +2,8 @@ package layerwise
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -80,101 +76,37 @@ func checked(paths []string) (_ []string, err error) {
 
 var setNames = regexp.MustCompile(`^(.*)-(\d{1,9})-of-(\d{1,9})(\.[^.]+)$`)
 
+// checkSets returns an error unless shards that are named number-of-count are all there, once.
 func checkSets(paths []string) error {
-	type set struct {
-		first []string // its first file, and the match of setNames
-		files map[int]string
-	}
-	sets := map[string]*set{}
-	var names []string
+	counts, shards := map[string]int{}, map[string]map[int]string{} // by the names without numbers
 	for _, path := range paths {
 		m := setNames.FindStringSubmatch(path)
 		if m == nil {
 			continue
 		}
 		number, _ := strconv.Atoi(m[2]) // at most 9 digits
-		of, _ := strconv.Atoi(m[3])
-		s := sets[m[1]+m[4]]
-		if s == nil {
-			s = &set{m, map[int]string{}}
-			sets[m[1]+m[4]], names = s, append(names, m[1]+m[4])
+		count, _ := strconv.Atoi(m[3])
+		set := m[1] + m[4]
+		if shards[set] == nil {
+			counts[set], shards[set] = count, map[int]string{}
 		}
-		switch other := s.files[number]; {
-		case number >= of:
-			return fmt.Errorf("%s: shard %d of %d: expected 0 to %d", path, number, of, of-1)
-		case s.first[3] != m[3]:
-			return fmt.Errorf("%s: a shard of %s, and %s is one of %s: remove those that do not belong here", path, m[3],
-				s.first[0], s.first[3])
+		switch other := shards[set][number]; {
+		case number >= count || count != counts[set]:
+			return fmt.Errorf("%s: shard %d of %d: expected 0 to %d of %d", path, number, count, counts[set]-1, counts[set])
 		case other != "":
 			return fmt.Errorf("%s: the same shard as %s: remove one of them", path, other)
 		}
-		s.files[number] = path
+		shards[set][number] = path
 	}
-	for _, name := range names {
-		s, m := sets[name], sets[name].first
-		of, _ := strconv.Atoi(m[3])
-		all := make([]string, 0, len(s.files))
-		for number := range of {
-			if s.files[number] == "" {
-				return fmt.Errorf("%s-%0*d-of-%s%s: this shard is missing: %d of %d are there: expected all", m[1], len(m[2]),
-					number, m[3], m[4], len(s.files), of)
+	for set, there := range shards {
+		for number := range counts[set] {
+			if there[number] == "" {
+				return fmt.Errorf("%s: shard %d of %d is missing: %d are there: expected all", set, number, counts[set],
+					len(there))
 			}
-			all = append(all, s.files[number])
-		}
-		if err := checkCopies(all); err != nil {
-			return err
 		}
 	}
 	return nil
-}
-
-// checkCopies returns an error if two files with rows are equal.
-func checkCopies(paths []string) error {
-	alike := map[int64][]string{} // files by size: only those of equal size are read
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
-		alike[info.Size()] = append(alike[info.Size()], path)
-	}
-	for _, size := range slices.Sorted(maps.Keys(alike)) {
-		seen := map[[sha256.Size]byte]string{}
-		for _, path := range alike[size] {
-			if len(alike[size]) == 1 || empty(path) {
-				continue
-			}
-			sum, err := hashOf(path)
-			if err != nil {
-				return err
-			}
-			if seen[sum] != "" {
-				return fmt.Errorf("%s: a copy of %s, byte for byte: expected shards that differ: write it again", path,
-					filepath.Base(seen[sum]))
-			}
-			seen[sum] = path
-		}
-	}
-	return nil
-}
-
-func hashOf(path string) (sum [sha256.Size]byte, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return sum, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	_, err = io.Copy(h, f)
-	return [sha256.Size]byte(h.Sum(nil)), err
-}
-
-// empty reports whether a file is readable, as nodes or edges, but has no rows.
-func empty(path string) bool {
-	found, ctx := errors.New("a row"), context.Background() // reading one row takes no time
-	nodes := scanNodes(ctx, path, func(_, _ []byte, _ []float32) error { return found })
-	edges := scanEdges(ctx, path, func(_, _ []byte) error { return found })
-	return nodes == nil || edges == nil
 }
 
 // checkColumns checks that feature names are the model's, in order, if both have names.
@@ -190,19 +122,10 @@ func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 		if err := m.Lacks(columns, path); err != nil {
 			return err
 		}
-		if names := m.FeaturesIn(columns); names != nil && !slices.Equal(names, m.FeatureNames) {
+		if !slices.Equal(columns, m.FeatureNames) {
 			return fmt.Errorf("%s: its features are in another order than the model was trained on: expected %.200q", path,
 				m.FeatureNames)
 		}
 	}
 	return nil
-}
-
-// scanNodes overwrites the slices with each call.
-func scanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
-	return datasets.ScanNodes(ctx, path, each)
-}
-
-func scanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
-	return datasets.ScanEdges(ctx, path, each)
 }

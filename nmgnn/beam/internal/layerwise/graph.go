@@ -114,7 +114,7 @@ func (f *filesFn) ProcessElement(ctx context.Context, number int, emit func(int,
 }
 
 func (d *dealer) nodes(ctx context.Context, path string) error {
-	return scanNodes(ctx, path, func(id, label []byte, features []float32) error {
+	return datasets.ScanNodes(ctx, path, func(id, label []byte, features []float32) error {
 		if len(features) != d.model.Features {
 			return fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), d.model.Features)
 		}
@@ -137,7 +137,7 @@ func (d *dealer) edges(ctx context.Context, path string) error {
 		}
 		return err
 	}
-	return scanEdges(ctx, path, func(source, target []byte) error {
+	return datasets.ScanEdges(ctx, path, func(source, target []byte) error {
 		a, b := string(source), string(target)
 		if err := put(a, b); err != nil || a == b {
 			return err
@@ -226,7 +226,15 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		}
 		add(&x, row)
 		nodes.IDs, nodes.Labels = append(nodes.IDs, v.id), append(nodes.Labels, all[v.parcel].Labels[v.row])
-		names.Near = append(names.Near, nodes.Counts.different(v.id, near[v.id])...)
+		slices.Sort(near[v.id])
+		for _, u := range slices.Compact(near[v.id]) {
+			if u != v.id {
+				names.Near = append(names.Near, u)
+			}
+			if v.id < u { // an edge counts at its lesser end
+				nodes.Counts.Edges++
+			}
+		}
 		names.Offsets = append(names.Offsets, int64(len(names.Near)))
 		delete(near, v.id)
 	}
@@ -247,26 +255,6 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		f.write(graphStep, f.file(rowsKind, shard), packed(x)), f.write(graphStep, f.file(namesKind, shard), names))
 }
 
-// different returns v's distinct neighbours without v, and counts each edge at its lesser end.
-func (c *Counts) different(v string, ids []string) (once []string) {
-	slices.Sort(ids)
-	for i, u := range ids {
-		again := i > 0 && u == ids[i-1]
-		if u != v && !again {
-			once = append(once, u)
-		}
-		switch {
-		case u == v:
-			c.Loops++
-		case v < u && again:
-			c.Repeats++
-		case v < u:
-			c.Edges++
-		}
-	}
-	return once
-}
-
 // near is a shard's part of the graph: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]].
 type near struct{ Offsets, Refs []int64 }
 
@@ -276,10 +264,7 @@ func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
 
 // nearFn writes the shard and number of each neighbour.
-type nearFn struct {
-	run
-	Apart bool // new nodes see only cached ones
-}
+type nearFn struct{ run }
 
 // ProcessElement looks up a shard's neighbours in their shards.
 func (f *nearFn) ProcessElement(ctx context.Context, shard int, written func(*bool) bool) (int, bool, error) {
@@ -299,15 +284,9 @@ func (f *nearFn) find(shard int) error {
 	if err != nil {
 		return err
 	}
-	n, degrees := near{Offsets: []int64{0}}, []int32{}
+	n, degrees := near{names.Offsets, refs}, []int32{}
 	for v, end := range names.Offsets[1:] {
-		for _, ref := range refs[names.Offsets[v]:end] {
-			if !f.Apart || ref >= reference(f.Shards, 0) {
-				n.Refs = append(n.Refs, ref)
-			}
-		}
-		n.Offsets = append(n.Offsets, int64(len(n.Refs)))
-		degrees = append(degrees, int32(n.Offsets[v+1]-n.Offsets[v]))
+		degrees = append(degrees, int32(end-names.Offsets[v]))
 	}
 	return cmp.Or(f.write(graphStep, f.file(nearKind, shard), n), f.write(graphStep, f.file(degreesKind, shard), degrees))
 }
@@ -349,7 +328,7 @@ func (f *nearFn) lookUp(names []string) ([]int64, error) {
 	return refs, nil
 }
 
-func buildGraph(s beam.Scope, r run, in Input, apart bool) {
+func buildGraph(s beam.Scope, r run, in Input) {
 	dealt := func(kind string, files []string) beam.PCollection {
 		numbers := make([]int, len(files))
 		for i := range numbers {
@@ -359,7 +338,7 @@ func buildGraph(s beam.Scope, r run, in Input, apart bool) {
 	}
 	sent := beam.GroupByKey(s, beam.Flatten(s, dealt(ofNodes, in.Nodes), dealt(ofEdges, in.Edges)))
 	written := beam.GroupByKey(s, beam.ParDo(s.Scope("shards"), &nodesFn{r}, sent))
-	end(s, beam.ParDo(s.Scope("near"), &nearFn{r, apart}, written))
+	end(s, beam.ParDo(s.Scope("near"), &nearFn{r}, written))
 }
 
 func endFn(int, func(*bool) bool) {}

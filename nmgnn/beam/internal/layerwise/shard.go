@@ -146,7 +146,6 @@ func (r *run) check(step string, shards []int) (c Counts, err error) {
 			return c, err
 		}
 		c.Nodes, c.Edges = c.Nodes+n.Counts.Nodes, c.Edges+n.Counts.Edges
-		c.Loops, c.Repeats = c.Loops+n.Counts.Loops, c.Repeats+n.Counts.Repeats
 	}
 	return c, nil
 }
