@@ -231,8 +231,8 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 	return nil
 }
 
-// Check returns an error for a nil model, invalid settings or ones that need several runs, and missing features, classes,
-// names or weights.
+// Check returns an error for a nil model, invalid settings or ones that need several runs, and missing features,
+// classes, names or weights.
 func (m *Model) Check() error {
 	switch {
 	case m == nil:

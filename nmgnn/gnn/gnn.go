@@ -61,7 +61,7 @@ type loaded struct {
 	*nmgnn.Loaded
 	path   string
 	kernel kernels.Kernel
-	graphs kernels.Product // a row per graph; nil until pooled
+	graphs *kernels.Product // a row per graph; nil until pooled
 }
 
 // New returns a graph in which row v has N_v. The nodes of several graphs follow one another.
@@ -307,12 +307,13 @@ func (g *Graph) pool(scope *model.Scope, x *graph.Node,
 		if g.reserved {
 			o.Slots = g.nodes
 		}
-		var err error
-		if l.graphs, err = kernels.New(scope.Store(), l.path+"/graphs", g.members(), o); err != nil {
+		graphs, err := kernels.New(scope.Store(), l.path+"/graphs", g.members(), o)
+		if err != nil {
 			panic(err)
 		}
+		l.graphs = &graphs
 	}
-	return graph.ConvertDType(of(l.graphs, graph.ConvertDType(x, dtypes.Float32)), x.DType())
+	return graph.ConvertDType(of(*l.graphs, graph.ConvertDType(x, dtypes.Float32)), x.DType())
 }
 
 func (g *Graph) mustBeRows(x *graph.Node) {

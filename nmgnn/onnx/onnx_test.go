@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -203,7 +202,7 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 		"the settings are invalid: epsilon 1e+300: expected a number from -1e+06 to 1e+06": func(m model) { m.Settings.Epsilon = 1e300 },
 		missing("layer0/linear0/weights", "[6 4]"):                                         func(m model) { weight(m, first).Path = "/model/w" },
 		missing("layer0/epsilon", "[1 1]"):                                                 func(m model) { m.Settings.LearnEpsilon = true },
-		missing("layer0/norm/running_variance", "[1 4]"):                                   func(m model) { m.Settings.Norm = hyper.NormBoth },
+		missing("layer0/norm/gamma", "[1 4]"):                                              func(m model) { m.Settings.Norm = hyper.NormBoth },
 		missing("readout/weights", "[4 3]"): func(m model) {
 			m.Settings.Readout, m.Settings.Layers = hyper.ReadoutLast, 1
 		},

@@ -34,7 +34,7 @@ func attendByParts(p Product, a Attention) *Node {
 	if e == nil {
 		e = activation.LeakyReluWith(Add(Sources(p, a.Source, a.Gradients), Targets(p, a.Target, a.Gradients)), a.Slope)
 	}
-	heard, _ := masked(nil, a.Values, a.Mask)
+	heard, _ := masked(false, a.Values, a.Mask)
 	scores, value := StopGradient(e), StopGradient(heard)
 	headCount := e.Shape().Dimensions[1]
 	// α_vu = q_vu / Σ_w q_vw: dividing the sum over u saves passes over the entries.
@@ -60,11 +60,6 @@ func attendByParts(p Product, a Attention) *Node {
 			shared := sumHeads(Mul(v, y), headCount)
 			return Sub(Mul(kept, p.Agreement(v, value, headCount)), Mul(q, p.Spread(shared)))
 		}})
-}
-
-func leakyScoresByParts(p Product, source, target, a *Node, slope float64, gradients bool) *Node {
-	pairs := Add(Sources(p, source, gradients), Targets(p, target, gradients))
-	return HeadProducts(activation.LeakyReluWith(pairs, slope), a)
 }
 
 // RowSoftmax returns exp(e_vu) / Σ_w exp(e_vw) over each row's entries, per column of e [slots, heads]. present is as

@@ -1,106 +1,19 @@
 package kernels
 
 import (
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/layers/activation"
 
-	"nodemask/csr"
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// fusedPattern holds the entries by row, then padding outside all rows, with valid indices for gathers.
-type fusedPattern struct {
-	room            int
-	matrix          csr.Matrix
-	offsets, column *model.Variable // [rows+1, 1], [room, 1]
-	rowVar          *model.Variable // made on first use
-	into            *Constants
-}
-
-func newFused(into *Constants, m csr.Matrix, slots int) *fusedPattern {
-	p := &fusedPattern{room: max(m.NumEntries(), slots), matrix: m, into: into}
-	p.offsets, p.column = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1), into.Ints("column",
-		perSlot(p, m.Indices, 0), p.room, 1)
-	return p
-}
-
-// check has ensured that the number of entries fits int32.
-func narrow(offsets []int64) []int32 {
-	narrowed := make([]int32, len(offsets))
-	for i, o := range offsets {
-		narrowed[i] = int32(o)
-	}
-	return narrowed
-}
-
-func (p *fusedPattern) in(g *Graph) fused.Matrix {
-	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
-}
-
-func (p *fusedPattern) Slots() int { return p.room }
-func (p *fusedPattern) times(h, weights *Node) *Node {
-	return p.in(h.Graph()).Times(h, weights, nil, fused.Rows{})
-}
-func (p *fusedPattern) Gather(h *Node) *Node  { return Gather(h, p.column.NodeValue(h.Graph())) }
-func (p *fusedPattern) Total(e *Node) *Node   { return p.in(e.Graph()).Total(e, nil) }
-func (p *fusedPattern) Highest(e *Node) *Node { return p.in(e.Graph()).Highest(e) }
-
-// alone stops XLA on a CPU from fusing x into its uses, which would recompute it per entry. XLA removes
-// OptimizationBarrier before fusion but never fuses a scatter; this one adds zero to one row, in place.
-func (p *fusedPattern) alone(x *Node) *Node {
-	g := x.Graph()
-	if !fused.Available(g) {
-		return x
-	}
-	zeros := Zeros(g, shapes.Make(x.DType(), 2, x.Shape().Dimensions[1]))
-	return ScatterSum(x, Const(g, [][]int32{{0}, {0}}), zeros, true, false)
-}
-
-func (p *fusedPattern) Agreement(x, h *Node, heads int) *Node {
-	return p.in(x.Graph()).Agreement(x, h, heads)
-}
-
-func (p *fusedPattern) Spread(x *Node) *Node {
-	if p.rowVar == nil {
-		p.rowVar = p.into.Ints("row", perSlot(p, p.matrix.RowIndices(), 0), p.room, 1)
-		if p.into.err != nil {
-			panic(p.into.err)
-		}
-	}
-	return Gather(x, p.rowVar.NodeValue(x.Graph()), true)
-}
-
-func (p *fusedPattern) replace(m csr.Matrix) error {
-	if m.NumEntries() > p.room {
-		return ErrNoFit
-	}
-	p.matrix = m
-	if err := overwrite(p.offsets, narrow(m.Offsets)); err != nil {
-		return err
-	}
-	if p.rowVar != nil {
-		if err := overwrite(p.rowVar, perSlot(p, m.RowIndices(), 0)); err != nil {
-			return err
-		}
-	}
-	return overwrite(p.column, perSlot(p, m.Indices, 0))
-}
-
-// fusedProduct needs fewer passes than parts.
-type fusedProduct struct {
-	*parts
-	forward, adjoint *fusedPattern
-	seen             *Node // [rows, 1]; nil: all
-}
-
 // Seeing returns p for a computation that reads only the result rows where seen [rows, 1] is not zero: other rows may
-// be zero, and their gradients must be. nil: p itself.
+// be zero, and their gradients must be. nil, or scatters: p itself.
 func Seeing(p Product, seen *Node) Product {
-	if f, ok := p.(*fusedProduct); ok && seen != nil {
-		view := *f
-		view.seen = seen
-		return &view
+	if p.fused && seen != nil {
+		p.seen = seen
 	}
 	return p
 }
@@ -108,58 +21,82 @@ func Seeing(p Product, seen *Node) Product {
 // Reach returns 1 for rows seen [rows, 1] and rows that sums over their entries read, else 0. Only columns where mask
 // [rows, 1] is not zero count; nil: all. It returns nil, meaning all rows, if the backend gains nothing.
 func Reach(p Product, seen, mask *Node) *Node {
-	f, ok := p.(*fusedProduct)
-	if !ok || seen == nil || !fused.Skips(seen.Graph()) {
+	if !p.fused || seen == nil || !fused.Skips(seen.Graph()) {
 		return nil
 	}
-	return f.forward.in(seen.Graph()).Reach(seen, mask)
+	return p.in(seen.Graph()).Reach(seen, mask)
 }
 
 // Rooted returns h + [Sum] + bias in one loop, with gradients towards h and bias [1, width], of a square matrix. It
-// returns nil if the computation is not [Lean], or this product has other loops.
+// returns nil if the computation is not [Lean], or this product scatters.
 func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
-	f, ok := p.(*fusedProduct)
 	is, zeroOne := lean(h.Graph())
-	if !ok || !is || mask != nil && !zeroOne {
+	if !p.fused || !is || mask != nil && !zeroOne {
 		return nil
 	}
 	g, fixed := h.Graph(), StopGradient(h)
-	rows := fused.Rows{Wanted: f.seen, Root: fixed, Bias: StopGradient(bias)}
+	rows := fused.Rows{Wanted: p.seen, Root: fixed, Bias: StopGradient(bias)}
 	if mask != nil {
 		rows.Heard = StopGradient(mask)
 	}
-	y := f.forward.in(g).Times(fixed, nil, nil, rows)
+	y := p.in(g).Times(fixed, nil, nil, rows)
 	if !gradients {
 		return y
 	}
-	f.needTransposed()
+	p.needTransposed()
 	return WithAdjoints(y, Argument{h, func(v *Node) *Node {
-		return f.adjoint.in(g).Times(v, nil, nil, fused.Rows{Heard: f.seen, Wanted: rows.Heard, Root: v})
+		return p.adjoint.in(g).Times(v, nil, nil, fused.Rows{Heard: p.seen, Wanted: rows.Heard, Root: v})
 	}}, Argument{bias, func(v *Node) *Node { return ReduceAndKeep(v, ReduceSum, 0) }})
 }
 
-func (p *fusedProduct) Times(h, factor, weights *Node) *Node {
-	return p.forward.in(h.Graph()).Times(h, weights, nil, fused.Rows{Heard: factor, Wanted: p.seen})
+// Times returns Σ over each row's entries of weights [slots, heads] times h: [columns, width] → [rows, width]. Where
+// factor [columns, 1] is zero h must be, too, and need not be read.
+func (p Product) Times(h, factor, weights *Node) *Node {
+	return times(p.pattern, h, weights, nil, fused.Rows{Heard: factor, Wanted: p.seen})
 }
 
-func (p *fusedProduct) Back(v, factor, weights *Node) *Node {
-	p.needTransposed()
-	g := v.Graph()
-	var positions *Node
-	if weights != nil {
-		positions = p.transposedAt().NodeValue(g)
+func times(p *pattern, h, weights, positions *Node, r fused.Rows) *Node {
+	if p.fused {
+		return p.in(h.Graph()).Times(h, weights, positions, r)
 	}
-	return p.adjoint.in(g).Times(v, weights, positions, fused.Rows{Heard: p.seen, Wanted: factor})
+	gathered := p.Gather(h)
+	if weights != nil {
+		gathered = perHead(gathered, weights)
+	}
+	return p.Total(gathered)
 }
 
-func (p *fusedProduct) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
+// Back multiplies with the transpose: v [rows, width] → [columns, width], weights as in Times. Rows where factor
+// [columns, 1] is zero may be zero. Back and TotalBack panic on a product made without gradients.
+func (p Product) Back(v, factor, weights *Node) *Node {
+	p.needTransposed()
+	var positions *Node
+	if weights != nil && p.fused {
+		positions = p.transposedAt().NodeValue(v.Graph())
+	} else if weights != nil {
+		weights = p.transposed(weights)
+	}
+	return times(p.adjoint, v, weights, positions, fused.Rows{Heard: p.seen, Wanted: factor})
+}
+
+// TotalBack sums each column's entries: e [slots, width] → [columns, width].
+func (p Product) TotalBack(e *Node) *Node {
+	p.needTransposed()
+	if g := e.Graph(); p.fused {
+		return p.adjoint.in(g).Total(e, p.transposedAt().NodeValue(g))
+	}
+	return p.adjoint.Total(p.transposed(e))
+}
+
+// SumDropped returns [Sum] without a mask, with keep = DropEntries of the values. Dropped rows need not be read.
+func (p Product) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
-	if !fused.Skips(g) {
-		return sumOfDropped(p, h, s, rate, gradients)
+	if !p.fused || !fused.Skips(g) {
+		return Sum(p, h, nil, p.DropEntries(s, Values(p).NodeValue(g), 1, rate), gradients)
 	}
 	draw, scale := s.dropped(rate)
 	return linear(gradients, h, p.Rows(), func(h *Node) *Node {
-		return p.forward.in(g).TimesDropped(draw, scale, h, Values(p).NodeValue(g), nil, fused.Rows{Wanted: p.seen})
+		return p.in(g).TimesDropped(draw, scale, h, Values(p).NodeValue(g), nil, fused.Rows{Wanted: p.seen})
 	}, func(v *Node) *Node {
 		p.needTransposed()
 		return p.adjoint.in(g).TimesDropped(draw, scale, v, p.transposedValues().NodeValue(g),
@@ -167,41 +104,52 @@ func (p *fusedProduct) SumDropped(h *Node, s Stream, rate float64, gradients boo
 	})
 }
 
-func (p *fusedProduct) TotalBack(e *Node) *Node {
-	p.needTransposed()
-	g := e.Graph()
-	return p.adjoint.in(g).Total(e, p.transposedAt().NodeValue(g))
-}
-
-func (p *fusedProduct) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
-	if !fused.Available(s.key.Graph()) {
-		return p.parts.DropEntries(s, x, heads, rate)
+// DropEntries zeroes numbers of x [slots, heads] with probability rate and divides the others by 1-rate; nil x is ones.
+// A stream drops the same entries in all kernels.
+func (p Product) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
+	if p.fused {
+		return s.drop(x, p.Slots(), heads, rate, nil, nil) // slots are entries
 	}
-	return s.drop(x, p.Slots(), heads, rate, nil, nil) // slots are entries
+	g := s.key.Graph()
+	// Numbered by entry, not slot: all kernels drop the same entries.
+	entry := ConvertDType(p.position().NodeValue(g), dtypes.Uint32)
+	shape := shapes.Make(dtypes.Uint32, p.Slots(), heads)
+	positions := entry
+	if heads > 1 {
+		positions = Add(BroadcastToDims(Mul(entry, Const(g, uint32(heads))), shape.Dimensions...), Iota(g, shape, 1))
+	}
+	keep := s.Keep(positions, rate)
+	if x == nil {
+		return keep
+	}
+	return Mul(x, keep)
 }
 
-// Mean divides the entries' weights, at no cost.
-func (p *fusedProduct) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
-	weights := p.Spread(Inverse(divisor))
+// Mean returns [Sum] divided by divisor [rows, 1].
+func (p Product) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
+	if !p.fused {
+		return Div(Sum(p, h, mask, keep, gradients), divisor)
+	}
+	weights := p.Spread(Inverse(divisor)) // dividing the entries' weights costs nothing
 	if keep != nil {
 		weights = Mul(weights, keep)
 	}
 	return Sum(p, h, mask, weights, gradients)
 }
 
-// Attend visits each entry once, and once or twice for gradients.
-func (p *fusedProduct) Attend(a Attention) *Node {
-	g := a.Values.Graph()
-	if a.Present != nil || !fused.Available(g) {
-		return attendByParts(p, a) // package fused cannot omit entries
+// Attend returns attention's sums: see [Attention]. Loops visit each entry once, and once or twice for gradients.
+func (p Product) Attend(a Attention) *Node {
+	if !p.fused || a.Present != nil { // the loops cannot omit entries
+		return attendByParts(p, a)
 	}
+	g := a.Values.Graph()
 	if is, _ := lean(g); a.Bias != nil && !is {
 		bias := a.Bias
 		a.Bias = nil
 		return Add(p.Attend(a), bias)
 	}
-	values, factor := masked(p, a.Values, a.Mask)
-	m, value := p.forward.in(g), StopGradient(values)
+	values, factor := masked(p.fused, a.Values, a.Mask)
+	m, value := p.in(g), StopGradient(values)
 	var s fused.Scores
 	if a.Scores != nil {
 		s.E = StopGradient(a.Scores)
@@ -239,7 +187,7 @@ func (p *fusedProduct) Attend(a Attention) *Node {
 }
 
 // Kernels leave padding uninitialised.
-func (p *fusedProduct) cleared(e *Node) *Node {
+func (p Product) cleared(e *Node) *Node {
 	if p.options.Slots == 0 {
 		return e
 	}
@@ -247,9 +195,11 @@ func (p *fusedProduct) cleared(e *Node) *Node {
 	return Where(BroadcastToDims(GreaterThan(valid, ZerosLike(valid)), e.Shape().Dimensions...), e, ZerosLike(e))
 }
 
-func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
-	if !fused.Available(h.Graph()) {
-		return p.parts.PairScores(h, a, b)
+// PairScores returns two nodes [nodes, heads]: per head, inner products of h [nodes, width] with a and with b [heads,
+// width/heads], with gradients towards all three.
+func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
+	if !p.fused {
+		return HeadProducts(h, a), HeadProducts(h, b)
 	}
 	flat := func(x *Node) *Node { return Reshape(StopGradient(x), 1, x.Shape().Size()) }
 	x, fa, fb, dims := StopGradient(h), flat(a), flat(b), a.Shape().Dimensions
@@ -268,8 +218,28 @@ func (p *fusedProduct) PairScores(h, a, b *Node) (source, target *Node) {
 	return half(both, 0), half(both, 1)
 }
 
-func (p *fusedProduct) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
-	return leakyScoresByParts(p, source, target, a, slope, gradients)
+// LeakyScores returns a·LeakyReLU(source_u + target_v), with this slope below zero, per entry (v, u) and head: source
+// [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads]; with gradients, if asked, to all.
+func (p Product) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
+	if p.fused {
+		pairs := Add(Sources(p, source, gradients), Targets(p, target, gradients))
+		return HeadProducts(activation.LeakyReluWith(pairs, slope), a)
+	}
+	// Scatters recompute pairs of rows at each use instead of storing them per entry.
+	h, x := StopGradient(source), StopGradient(target)
+	y := HeadProducts(activation.LeakyReluWith(Add(p.Gather(h), p.Spread(x)), slope), StopGradient(a))
+	if !gradients {
+		return y
+	}
+	p.needTransposed()
+	slopes := func(of *pattern, h, x, d *Node) *Node {
+		pairs := Add(of.Gather(h), of.Spread(x))
+		slopes := Where(LessThan(pairs, ZerosLike(pairs)), MulScalar(OnesLike(pairs), slope), OnesLike(pairs))
+		return of.Total(perHead(slopes, d))
+	}
+	return withLeakyAdjoints(y, source, target, a,
+		func(d *Node) *Node { return slopes(p.adjoint, x, h, p.transposed(d)) },
+		func(d *Node) *Node { return slopes(p.pattern, h, x, d) })
 }
 
 // withLeakyAdjoints returns y = a·LeakyReLU(source_u + target_v) with gradients. d is the gradient of y; ofTarget

@@ -80,59 +80,26 @@ type Options struct {
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement stop gradients or leave them to automatic differentiation.
-type Product interface {
-	// Times returns Σ over each row's entries of weights [slots, heads] times h: [columns, width] → [rows, width]. h
-	// must be zero where factor [columns, 1] is, and need not be read there.
-	Times(h, factor, weights *Node) *Node
-	// Back multiplies with the transpose: v [rows, width] → [columns, width], weights as in Times. Rows where factor
-	// [columns, 1] is zero may be zero. Back and TotalBack panic on a product made without gradients.
-	Back(v, factor, weights *Node) *Node
+type Product struct {
+	*parts
+	seen *Node // [rows, 1]; nil: all
+}
 
-	// Gather returns h [columns, width] at each entry's column: [slots, width].
-	Gather(h *Node) *Node
-	// Spread returns x [rows, width] at each entry's row: [slots, width].
-	Spread(x *Node) *Node
-	// Total sums each row's entries: e [slots, width] → [rows, width].
-	Total(e *Node) *Node
-	// TotalBack sums each column's entries: e [slots, width] → [columns, width].
-	TotalBack(e *Node) *Node
-	// Highest returns each row's maximum: e [slots, width], [Lowest] in padding → [rows, width]; Lowest if empty.
-	Highest(e *Node) *Node
-	// Agreement returns each entry's inner products, per head, of x [rows, width] and h [columns, width]: [slots,
-	// heads].
-	Agreement(x, h *Node, heads int) *Node
+// parts are shared by the views of a product.
+type parts struct {
+	*pattern  // of the matrix
+	adjoint   *pattern
+	constants *Constants
+	options   Options
+	lazy      map[string]lazy // made on first use
+	// in Replace: the entries in the transpose's order; may be nil
+	from []int32
+}
 
-	// Mean returns [Sum] divided by divisor [rows, 1].
-	Mean(h, mask, divisor, keep *Node, gradients bool) *Node
-	// SumDropped returns [Sum] without a mask, with keep = DropEntries of the values. Dropped rows need not be read.
-	SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node
-	// Attend returns attention's sums: see [Attention].
-	Attend(a Attention) *Node
-	// PairScores returns two nodes [nodes, heads]: per head, inner products of h [nodes, width] with a and with b
-	// [heads, width/heads], with gradients towards all three.
-	PairScores(h, a, b *Node) (source, target *Node)
-	// LeakyScores returns a·LeakyReLU(source_u + target_v), with this slope below zero, per entry (v, u) and head:
-	// source [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads], with gradients to all
-	// three if asked.
-	LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node
-	// DropEntries zeroes numbers of x [slots, heads] with probability rate and divides the others by 1-rate; nil x is
-	// ones. A stream drops the same entries in all kernels.
-	DropEntries(s Stream, x *Node, heads int, rate float64) *Node
-
-	Rows() int
-	Slots() int
-	// Ints returns a variable [slots, 1] with a number per entry, and padding. Only a name's first call calls of, which
-	// returns the numbers in the matrix's order. It panics on failure.
-	Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable
-	// Floats is like Ints; padding is 0.
-	Floats(name string, of func(m csr.Matrix) []float32) *model.Variable
-	// Replace puts another pattern of equal rows, columns and entries ([FusedKernel]: up to Slots entries) into
-	// compiled computations, and remakes variables of Ints and Floats; [ErrNoFit] if it does not fit. After a Replace
-	// without gradients, computations with gradients need another.
-	Replace(m csr.Matrix, gradients bool) error
-
-	// alone returns x, never fused into uses that would recompute it.
-	alone(x *Node) *Node
+type lazy struct {
+	*model.Variable
+	renew    func() error
+	backward bool // read only by gradients
 }
 
 // ErrNoFit reports a matrix that does not fit into a compiled computation.
@@ -146,43 +113,23 @@ const Lowest = -1e30
 // out of range, too many entries and unknown kernels are errors.
 func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
 	if err := check(m); err != nil {
-		return nil, err
+		return Product{}, err
+	}
+	if !slices.Contains(Kernels(), o.Kernel) {
+		return Product{}, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
+	}
+	if m.NumEntries() == 0 && o.Slots == 0 {
+		o.Kernel = ScatterKernel // its gradients ignore the padding that makes up for entries
 	}
 	constants := NewConstants(store, path).Share(o.Share)
-	p := &parts{constants: constants, matrix: m, options: o, lazy: map[string]lazy{}}
-	if !slices.Contains(Kernels(), o.Kernel) {
-		return nil, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
-	}
-	if m.NumEntries() == 0 && !(o.Kernel == FusedKernel && o.Slots > 0) {
-		p.pattern, p.adjoint = emptyPattern{m.Rows}, emptyPattern{m.Columns}
-		return p, nil
-	}
-	behind := NewConstants(store, path+"_transposed").Share(o.Share)
-	var product Product = p
-	if o.Kernel == FusedKernel {
-		forward, adjoint := bothWays(p, behind, func(into *Constants, m csr.Matrix) *fusedPattern {
-			return newFused(into, m, o.Slots)
-		})
-		product = &fusedProduct{parts: p, forward: forward, adjoint: adjoint}
-	} else {
-		bothWays(p, behind, newScatter)
-	}
-	if err := errors.Join(constants.err, behind.err); err != nil {
-		return nil, err
-	}
-	return product, nil
-}
-
-// One pattern serves both ways if symmetric or without gradients.
-func bothWays[P pattern](p *parts, behind *Constants, make func(into *Constants, m csr.Matrix) P) (forward, adjoint P) {
-	forward = make(p.constants, p.matrix)
-	adjoint = forward
+	p := &parts{constants: constants, options: o, lazy: map[string]lazy{}}
+	p.pattern = newPattern(constants, m, o)
+	p.adjoint = p.pattern // if symmetric or without gradients
 	if p.hasTransposed() {
-		transposed, _ := p.matrix.Transpose()
-		adjoint = make(behind, transposed)
+		transposed, _ := m.Transpose()
+		p.adjoint = newPattern(NewConstants(store, path+"_transposed").Share(o.Share), transposed, o)
 	}
-	p.pattern, p.adjoint = forward, adjoint
-	return forward, adjoint
+	return Product{parts: p}, errors.Join(constants.err, p.adjoint.into.err)
 }
 
 // check validates indices once per matrix: kernels trust them.

@@ -32,11 +32,7 @@ func (r *Random) DropoutSeen(x *Node, rate float64, seen *Node) *Node {
 		return x
 	}
 	if r.fused && x.Rank() == 2 && fused.Available(x.Graph()) {
-		s := r.Next()
-		drop := func(x *Node) *Node {
-			return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate, seen, nil)
-		}
-		return Linear(x, x.Shape().Dimensions[0], drop, drop)
+		return r.dropped(x, rate, seen, nil)
 	}
 	return Mul(x, r.Next().Keep(Positions(x.Graph(), nil, x.Shape().Dimensions), rate))
 }
@@ -48,11 +44,13 @@ func (r *Random) DropoutReLU(x *Node, rate float64, seen *Node) *Node {
 	if r == nil || rate == 0 || !r.fused || !is || x.Rank() != 2 {
 		return nil
 	}
-	s, gate := r.Next(), StopGradient(x)
-	drop := func(x *Node) *Node {
-		return s.drop(x, x.Shape().Dimensions[0], x.Shape().Dimensions[1], rate, seen, gate)
-	}
-	return Linear(x, x.Shape().Dimensions[0], drop, drop)
+	return r.dropped(x, rate, seen, StopGradient(x))
+}
+
+func (r *Random) dropped(x *Node, rate float64, seen, gate *Node) *Node {
+	s, d := r.Next(), x.Shape().Dimensions
+	drop := func(x *Node) *Node { return s.drop(x, d[0], d[1], rate, seen, gate) }
+	return Linear(x, d[0], drop, drop)
 }
 
 // Next returns the next stream, for drawing the same numbers in two orders.

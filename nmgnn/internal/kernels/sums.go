@@ -12,30 +12,24 @@ import (
 // Sum returns Σ of mask·h over each row's entries: h [columns, width], mask [columns, 1] → [rows, width]. keep [slots,
 // 1] multiplies the entries. Only h gets a gradient. Masked rows need not be read.
 func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
-	h, factor := masked(p, h, mask)
+	h, factor := masked(p.fused, h, mask)
 	return linear(gradients, h, p.Rows(), func(h *Node) *Node { return p.Times(h, factor, keep) },
 		func(v *Node) *Node { return p.Back(v, factor, keep) })
 }
 
 // factor is mask if reading it speeds up a product, else nil.
-func masked(p Product, h, mask *Node) (product, factor *Node) {
+func masked(fused bool, h, mask *Node) (product, factor *Node) {
 	if mask == nil {
 		return h, nil
 	}
 	mask = StopGradient(mask)
 	if h.Shape().Dimensions[1] > 1 { // reading a single column costs as much as its factor
 		factor = mask
-		if _, ok := p.(*fusedProduct); ok {
-			if is, zeroOne := lean(h.Graph()); is && zeroOne {
-				return h, factor
-			}
+		if is, zeroOne := lean(h.Graph()); fused && is && zeroOne {
+			return h, factor
 		}
 	}
 	return Mul(h, mask), factor
-}
-
-func sumOfDropped(p Product, h *Node, s Stream, rate float64, gradients bool) *Node {
-	return Sum(p, h, nil, p.DropEntries(s, Values(p).NodeValue(h.Graph()), 1, rate), gradients)
 }
 
 // Values returns the matrix's values as a variable [slots, 1], 0 in padding.

@@ -198,7 +198,6 @@ func TestHostileFilesTakeLittleMemory(t *testing.T) {
 	}
 	for name, file := range map[string][]byte{
 		"huge tensor":      tensors(`"w":{"dtype":"F32","shape":[1000000000],"data_offsets":[0,4000000000]}`, 0),
-		"a million names":  tensors(`"w":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}`, 1<<16),
 		"a long number":    tensors(`"w":{"shape":[`+strings.Repeat("1", 8<<20)+`]}`, 0),
 		"a long list":      tensors(`"w":{"shape":[`+strings.Repeat("1,", 4<<20)+`1]}`, 0),
 		"a long name":      tensors(`"`+strings.Repeat("n", 8<<20)+`":1`, 0),

@@ -1,0 +1,141 @@
+package kernels
+
+import (
+	"errors"
+
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"nodemask/csr"
+	"nodemask/nmgnn/internal/kernels/fused"
+)
+
+// pattern holds the entries of a matrix, or of its transpose, by row, then padding outside all rows, with valid indices
+// for gathers.
+type pattern struct {
+	fused                bool // its loops run, else scatters
+	rows, room           int
+	matrix               csr.Matrix
+	offsets, column, row *model.Variable // [rows+1, 1] for fused loops, [room, 1], [room, 1]
+	into                 *Constants
+}
+
+func newPattern(into *Constants, m csr.Matrix, o Options) *pattern {
+	p := &pattern{fused: o.Kernel == FusedKernel, rows: m.Rows, room: max(m.NumEntries(), 1), matrix: m, into: into}
+	if p.fused {
+		p.room = max(p.room, o.Slots)
+		p.offsets = into.Ints("offset", narrow(m.Offsets), m.Rows+1, 1)
+	} else {
+		p.rowOf()
+	}
+	p.column = into.Ints("column", perSlot(p, m.Indices, 0), p.room, 1)
+	return p
+}
+
+// check has ensured that the number of entries fits int32.
+func narrow(offsets []int64) []int32 {
+	narrowed := make([]int32, len(offsets))
+	for i, o := range offsets {
+		narrowed[i] = int32(o)
+	}
+	return narrowed
+}
+
+func perSlot[T any](p *pattern, perEntry []T, padding T) []T {
+	if len(perEntry) == p.room {
+		return perEntry
+	}
+	all := append(make([]T, 0, p.room), perEntry...)
+	for len(all) < p.room {
+		all = append(all, padding)
+	}
+	return all
+}
+
+// rowOf returns the entries' rows, made on first use.
+func (p *pattern) rowOf() *model.Variable {
+	if p.row == nil {
+		p.row = p.into.Ints("row", perSlot(p, p.matrix.RowIndices(), 0), p.room, 1)
+	}
+	return p.row
+}
+
+func (p *pattern) in(g *Graph) fused.Matrix {
+	return fused.Matrix{Offsets: p.offsets.NodeValue(g), Columns: p.column.NodeValue(g)}
+}
+
+func (p *pattern) replace(m csr.Matrix) error {
+	if m.NumEntries() > p.room || !p.fused && m.NumEntries() != p.matrix.NumEntries() {
+		return ErrNoFit
+	}
+	p.matrix = m
+	err := overwrite(p.column, perSlot(p, m.Indices, 0))
+	if p.fused {
+		err = errors.Join(err, overwrite(p.offsets, narrow(m.Offsets)))
+	}
+	if p.row != nil {
+		err = errors.Join(err, overwrite(p.row, perSlot(p, m.RowIndices(), 0)))
+	}
+	return err
+}
+
+// Slots returns the number of entries and padding.
+func (p *pattern) Slots() int { return p.room }
+
+// Gather returns h [columns, width] at each entry's column: [slots, width].
+func (p *pattern) Gather(h *Node) *Node { return Gather(h, p.column.NodeValue(h.Graph())) }
+
+// Spread returns x [rows, width] at each entry's row: [slots, width].
+func (p *pattern) Spread(x *Node) *Node {
+	row := p.rowOf()
+	if p.into.err != nil {
+		panic(p.into.err)
+	}
+	return Gather(x, row.NodeValue(x.Graph()), true)
+}
+
+// Total sums each row's entries: e [slots, width] → [rows, width].
+func (p *pattern) Total(e *Node) *Node {
+	if p.fused {
+		return p.in(e.Graph()).Total(e, nil)
+	}
+	zeros := Zeros(e.Graph(), shapes.Make(e.DType(), p.rows, e.Shape().Dimensions[1]))
+	if p.matrix.NumEntries() == 0 {
+		return zeros
+	}
+	return ScatterSum(zeros, p.row.NodeValue(e.Graph()), e, true, false)
+}
+
+// Highest returns each row's maximum: e [slots, width], [Lowest] in padding → [rows, width]; Lowest if empty.
+func (p *pattern) Highest(e *Node) *Node {
+	if p.fused {
+		return p.in(e.Graph()).Highest(e)
+	}
+	start := AddScalar(Zeros(e.Graph(), shapes.Make(e.DType(), p.rows, e.Shape().Dimensions[1])), Lowest)
+	if p.matrix.NumEntries() == 0 {
+		return start
+	}
+	return ScatterMax(start, p.row.NodeValue(e.Graph()), e, true, false)
+}
+
+// Agreement returns each entry's inner products, per head, of x [rows, width] and h [columns, width]: [slots, heads].
+func (p *pattern) Agreement(x, h *Node, heads int) *Node {
+	if p.fused {
+		return p.in(x.Graph()).Agreement(x, h, heads)
+	}
+	// The matrix product of [sumHeads] would be stored per entry.
+	return ReduceSum(Reshape(Mul(p.Spread(x), p.Gather(h)), p.room, heads, -1), -1)
+}
+
+// alone returns x, which XLA on a CPU does not fuse into uses that would recompute it per entry. XLA removes
+// OptimizationBarrier before fusion but never fuses a scatter; this one adds zero to one row, in place. On a GPU more
+// fusion means fewer launches.
+func (p *pattern) alone(x *Node) *Node {
+	if !p.fused {
+		return x
+	}
+	g := x.Graph()
+	zeros := Zeros(g, shapes.Make(x.DType(), 2, x.Shape().Dimensions[1]))
+	return ScatterSum(x, Const(g, [][]int32{{0}, {0}}), zeros, true, false)
+}
