@@ -238,12 +238,12 @@ func (s *study) compare(q *Question, a *Arm, rank, limit int) error {
 		}
 	}
 	if maps.Equal(a.Chosen, base.Chosen) {
-		a.cut(0)
+		a.F1 = nil
 		a.Verdict = Same
 		return nil
 	}
 	n := min(len(a.F1), len(base.F1)) // an interrupted look may leave one behind
-	a.cut(n)
+	a.F1 = a.F1[:n]
 	if err := a.judge(base.F1[:n], rank); err != nil || a.settled() {
 		return err
 	}
@@ -252,10 +252,6 @@ func (s *study) compare(q *Question, a *Arm, rank, limit int) error {
 			[]record.Cell{base.cell, a.cell}, hyper.Seeds(firstFresh, looks()[at])})
 	}
 	return nil
-}
-
-func (a *Arm) cut(splits int) {
-	a.F1, a.AUC = a.F1[:splits], a.AUC[:min(splits, len(a.AUC))]
 }
 
 // fresh sets an arm's cell, command and scores, up to the first missing split.
@@ -271,17 +267,14 @@ func (s *study) fresh(q *Question, a *Arm) error {
 	a.cell = c
 	c.Data = s.Data
 	a.Command = strings.TrimSuffix(c.Command(10), " --json")
-	a.F1, a.AUC = nil, nil
+	a.F1 = nil
 	for seed := uint64(firstFresh); ; seed++ {
 		r, ok := there[seed]
 		if !ok {
 			break
 		}
 		a.F1 = append(a.F1, r.MacroF1)
-		if r.AUC != nil {
-			a.AUC = append(a.AUC, *r.AUC)
-		}
 	}
-	a.cut(seenAt(len(a.F1)))
+	a.F1 = a.F1[:seenAt(len(a.F1))]
 	return nil
 }

@@ -2,7 +2,6 @@ package advice
 
 import (
 	"fmt"
-	"slices"
 
 	"nodemask/nmgnn/hyper"
 	"nodemask/plots"
@@ -18,7 +17,6 @@ func (a *Advice) Table() plots.Table {
 		Header: []string{"model", "regulariser", "macro F1 %", "plain there", "difference", "interval", "splits", "collapsed",
 			""},
 		TextColumns: 2, Sections: true}
-	var areas []plots.Field
 	for _, q := range a.Questions {
 		if len(q.Arms[0].F1) == 0 {
 			continue
@@ -54,18 +52,6 @@ func (a *Advice) Table() plots.Table {
 				row[f].Bold = arm == best && row[f].Text != ""
 			}
 			t.Rows = append(t.Rows, row)
-			area := plots.Field{Bold: arm == best}
-			if len(arm.AUC) > 0 {
-				area.Text = stats.Summarize(arm.AUC).Text(1)
-			}
-			areas = append(areas, area)
-		}
-	}
-	if slices.ContainsFunc(areas, func(f plots.Field) bool { return f.Text != "" }) {
-		const after = 3 // macro F1
-		t.Header = slices.Insert(t.Header, after, "AUC %")
-		for i := range t.Rows {
-			t.Rows[i] = slices.Insert(t.Rows[i], after, areas[i])
 		}
 	}
 	return t

@@ -51,7 +51,6 @@ type Arm struct {
 	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not chosen yet
 	Validation float64           `json:"validation_macro_f1,omitempty"`
 	F1         []float64         `json:"macro_f1,omitempty"` // by fresh split, if the plain model ran too
-	AUC        []float64         `json:"auc,omitempty"`      // on the same splits, of two classes
 	Collapsed  int               `json:"collapsed"`          // splits on which it learnt almost nothing
 	Effect     *Effect           `json:"effect,omitempty"`   // nil: too few splits
 	Verdict    judge.Verdict     `json:"verdict,omitempty"`

@@ -60,17 +60,6 @@ func TestWhenTheBudgetEndsWhatIsOpenIsSaid(t *testing.T) {
 		`--budget [\dms]+, which goes on from here\.$`, a.Rest())
 }
 
-func TestOfTwoClassesTheTableHasTheAreaUnderTheCurve(t *testing.T) {
-	lab := noisy(1, masked(3))
-	lab.auc = true
-	a := advised(t, options("gin"), lab)
-	table := a.Table()
-	require.NoError(t, table.Check())
-	assert.Equal(t, "AUC %", table.Header[3])
-	assert.Equal(t, "70.0", table.Rows[1][3].Text)
-	assert.Len(t, armOf(t, a, maskingArm).AUC, len(armOf(t, a, maskingArm).F1))
-}
-
 func TestTheTableHasARowForEachArmAndMarksWhatToUse(t *testing.T) {
 	a := advised(t, options("gin", "gcn"), noisy(1, masked(3)))
 	table := a.Table()

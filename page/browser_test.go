@@ -55,18 +55,6 @@ func (b tab) click(selector string) {
 	require.True(b, there, selector)
 }
 
-// look keeps a picture of the whole page where NODEMASK_PICTURES says, for people.
-func (b tab) look(name string) {
-	b.Helper()
-	folder := os.Getenv("NODEMASK_PICTURES")
-	if folder == "" {
-		return
-	}
-	var picture []byte
-	b.Run(chromedp.FullScreenshot(&picture, 100))
-	require.NoError(b, os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644))
-}
-
 // written writes a page and returns its path.
 func written(t *testing.T, change func(o *Options)) string {
 	t.Helper()
@@ -92,7 +80,6 @@ func written(t *testing.T, change func(o *Options)) string {
 func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 	ctx := browser(t)
 	b := open(t, ctx, written(t, func(o *Options) { o.Beside = "nodemask.js" }), 1280)
-	b.look("before")
 	var said string
 	b.JS(`document.querySelector('#saved').textContent`, &said)
 	require.Contains(t, said, "A saved run")
@@ -105,7 +92,6 @@ func TestAPageTrainsAsTheCommandDoes(t *testing.T) {
 	b.click("#both")
 	b.Until(`document.querySelector('#saved').hidden`)
 	b.Until(`document.querySelectorAll('#outcome p').length === 2 && !document.querySelector('#go').disabled`)
-	b.look("both")
 	b.Is(said, `[...document.querySelectorAll('#outcome p')].map(p => p.textContent.replace(/ Recorded:.*/, '')).join()`,
 		"what is saved is what the page trains")
 	var lines []string
@@ -273,7 +259,6 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 	b.Until(`document.querySelectorAll('#outcome p').length === 2 && ` + idle)
 	b.Is(390, `document.documentElement.scrollWidth`, "nothing is wider than a phone")
 	b.Is("fruit", `document.querySelector('#data').selectedOptions[0].textContent`)
-	b.look("phone")
 
 	b.set("#seed", "4")
 	b.set("#trials", "2")
@@ -286,7 +271,6 @@ func TestAGraphOfOnesOwnComesWithThePage(t *testing.T) {
 	b.JS(`[...document.querySelectorAll('#outcome p')].map(p => p.textContent).join(' ')`, &status)
 	require.Regexp(t, `^GIN: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 2 trials\. GIN \+ NM: macro F1 [\d.]+ ± [\d.]+ on the test nodes, 2 trials\.$`, status)
 	b.Until(`[...document.querySelectorAll('#runs tbody tr')].map(r => r.cells[2].textContent).filter(text => text.includes('(3)')).length === 2`)
-	b.look("trials")
 	var lines []string
 	b.JS(`JSON.parse(localStorage.getItem('nodemask-runs'))`, &lines)
 	arms := map[string]bool{}
@@ -366,7 +350,6 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 		want := recorded[string(key)].Again
 		b.Is(fmt.Sprintf("Equal, to the last digit: macro F1 %v, epoch %d of %d kept.", want.MacroF1, want.BestEpoch, want.Epochs),
 			`document.querySelector('dialog .nm-status').textContent`)
-		b.look("entry-" + model)
 		b.click("dialog .nm-close")
 	}
 
@@ -402,7 +385,6 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	// was meant.
 	b.Is("Stop", `document.querySelector('.nm-point').click(), document.querySelector('dialog .nm-close').click(), document.querySelector('.nm-point').click(), document.querySelector('dialog .nm-go').click(), document.querySelector('dialog .nm-go').textContent`)
 	b.Until(`document.querySelector('dialog .nm-status').textContent.startsWith('It differs by')`)
-	b.look("point")
 	b.click("dialog .nm-close")
 
 	b.click("[data-nodemask-live] .nm-go")
@@ -413,5 +395,4 @@ func TestReportsTrainInTheirPicturesAndTables(t *testing.T) {
 	b.Until(`document.querySelector('[data-nodemask-live] .nm-status').textContent.startsWith('Macro F1 on the test nodes, masked: ')`)
 	b.JS(`document.querySelector('[data-nodemask-live] .nm-status').textContent`, &text)
 	require.Regexp(t, `masked: \d+\.\d; nothing masked: \d+\.\d \(seed 1\)\.`, text)
-	b.look("live")
 }

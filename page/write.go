@@ -63,12 +63,12 @@ type Module struct {
 }
 
 type config struct {
-	Module   moduleConfig        `json:"module"`
-	Recorded map[string]recorded `json:"recorded"`
-	Axes     map[string][]axis   `json:"axes"` // choices that the paper leaves open, per model
-	Files    []File              `json:"files,omitempty"`
-	Data     []string            `json:"data,omitempty"`  // next to the page
-	Saved    *savedConfig        `json:"saved,omitempty"` // shown at first
+	Module   moduleConfig            `json:"module"`
+	Recorded map[string]recorded     `json:"recorded"`
+	Axes     map[string][]judge.Axis `json:"axes"` // choices that the paper leaves open, per model
+	Files    []File                  `json:"files,omitempty"`
+	Data     []string                `json:"data,omitempty"`  // next to the page
+	Saved    *savedConfig            `json:"saved,omitempty"` // shown at first
 }
 
 type moduleConfig struct {
@@ -76,34 +76,13 @@ type moduleConfig struct {
 	Bytes int    `json:"bytes"`
 }
 
-type axis struct {
-	Name    string   `json:"name"`
-	Title   string   `json:"title"`
-	Setting string   `json:"setting,omitempty"`
-	Masked  bool     `json:"masked,omitempty"` // affects only masked trials
-	Plain   bool     `json:"plain,omitempty"`  // affects only unmasked trials
-	Options []option `json:"options"`
-}
-
-type option struct {
-	Name    string            `json:"name"`
-	Choices map[string]string `json:"choices"`
-}
-
 // axes returns each model's options. Unnamed axes keep the tables' values ([paper.Cell], [paper.Masked]).
-func axes() (map[string][]axis, error) {
-	all := map[string][]axis{}
+func axes() (map[string][]judge.Axis, error) {
+	all := map[string][]judge.Axis{}
 	for _, model := range judge.Models() {
-		listed, err := judge.Axes(model)
-		if err != nil {
+		var err error
+		if all[model], err = judge.Axes(model); err != nil {
 			return nil, err
-		}
-		for _, from := range listed {
-			a := axis{Name: from.Name, Title: from.Title, Setting: string(from.Setting), Masked: from.Masked, Plain: from.Plain}
-			for _, o := range from.Options {
-				a.Options = append(a.Options, option{o.Name, o.Choices})
-			}
-			all[model] = append(all[model], a)
 		}
 	}
 	return all, nil

@@ -60,14 +60,6 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 	flags.IntVar(&o.Jobs, "jobs", min(runtime.NumCPU(), 4), "trials side by side")
 	addBackend(flags, &backendID, "")
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
-		switch {
-		case o.Budget <= 0:
-			return misusef("--budget %v: expected a time above 0, such as 5m or 1h", o.Budget)
-		case o.Jobs < 1:
-			return misusef("--jobs %d: expected at least 1", o.Jobs)
-		case o.TrainPercent < 0 || o.TrainPercent > 99 || o.TrainPercent == 0 && flags.Changed("train"):
-			return misusef("--train %d: expected 1 to 99 percent of the nodes", o.TrainPercent)
-		}
 		if setting != "" {
 			one := datasets.Setting(setting)
 			if err := one.Check(); err != nil {
@@ -78,10 +70,8 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 		if err := checkEnding(output, ".html"); err != nil {
 			return err
 		}
-		if output != "" {
-			if err := checkWritable("output", output); err != nil {
-				return err
-			}
+		if err := checkWritable("output", output); err != nil {
+			return err
 		}
 		w := c.ErrOrStderr()
 		o.Data = data
@@ -133,7 +123,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	}
 	defer pool.Close()
 	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, pool: pool, store: record.Open(folder),
-		begin: time.Now(), w: w})
+		begin: time.Now(), progress: newTicker(w)})
 	return a, adviceError(err)
 }
 
@@ -154,8 +144,8 @@ type lab struct {
 	store   *record.Store
 	trained int
 
-	w           io.Writer
-	begin, said time.Time
+	begin    time.Time
+	progress *ticker
 }
 
 func (l *lab) Trials(c record.Cell) ([]record.Record, error) {
@@ -174,12 +164,8 @@ func (l *lab) Train(ctx context.Context, what string, cells []record.Cell, seeds
 			if s.Last != nil {
 				l.trained++
 			}
-			if time.Since(l.said) < 10*time.Second {
-				return
-			}
-			l.said = time.Now()
-			_ = say(l.w, "%s; %d trials so far, at most %v left", what, l.trained,
-				max(l.Budget-time.Since(l.begin), 0).Round(time.Second)) // best effort
+			l.progress.say("%s; %d trials so far, at most %v left", what, l.trained,
+				max(l.Budget-time.Since(l.begin), 0).Round(time.Second))
 		},
 	})
 }

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"nodemask/datasets"
 	"nodemask/plots"
@@ -72,21 +69,9 @@ func (f *dataFlags) fetch(c *cobra.Command, name string, o datasets.FetchOptions
 	o.Dir = f.dir
 	note := c.ErrOrStderr()
 	o.Note = func(line string) { fmt.Fprintln(note, line) }
-	if term.IsTerminal(int(os.Stderr.Fd())) {
-		var said time.Time
-		o.Progress = func(file string, done, total int64) {
-			if time.Since(said) < 100*time.Millisecond {
-				return
-			}
-			said = time.Now()
-			of := ""
-			if total > 0 {
-				of = fmt.Sprintf(" of %.1f", float64(total)/1e6)
-			}
-			fmt.Fprintf(note, "\r\x1b[2K%s: %.1f%s MB", file, float64(done)/1e6, of)
-		}
-		o.Note = func(line string) { fmt.Fprintf(note, "\r\x1b[2K%s\n", line) }
-		defer fmt.Fprint(note, "\r\x1b[2K")
+	progress := newTicker(note)
+	o.Progress = func(file string, done, total int64) {
+		progress.say("%s: %.1f of %.1f MB", file, float64(done)/1e6, float64(total)/1e6)
 	}
 	dir, err := datasets.Fetch(c.Context(), name, o)
 	if err == nil {

@@ -67,16 +67,11 @@ docs/EXPLAIN.md says how good this is, and what others do.`,
 }
 
 func (f *explainFlags) misuse() error {
-	switch {
-	case len(f.nodes) > 1 && !f.json:
+	if len(f.nodes) > 1 && !f.json {
 		return misusef("--node: %d nodes: expected one, or --json", len(f.nodes))
-	case f.masks < 1:
-		return misusef("--masks %d: expected 1 or more", f.masks)
-	case f.limit < 1:
-		return misusef("--limit %d: expected a number of tree nodes", f.limit)
 	}
 	if _, err := (explain.Options{Masks: f.masks, Limit: f.limit}).Complete(); err != nil {
-		return misusef("--masks %d: %w", f.masks, err)
+		return misuse{err}
 	}
 	return checkEnding(f.output, ".html", ".svg")
 }
@@ -85,7 +80,7 @@ func (f *explainFlags) run(c *cobra.Command, _ []string) error {
 	if err := f.misuse(); err != nil {
 		return err
 	}
-	if err := checkOutput(f.output); err != nil {
+	if err := checkWritable("output", f.output); err != nil {
 		return err
 	}
 	ctx, notes := c.Context(), c.ErrOrStderr()

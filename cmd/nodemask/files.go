@@ -222,15 +222,11 @@ func (w whileWanted) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-func checkOutput(file string) error {
+// checkWritable returns an error if a flag's file evidently cannot be written.
+func checkWritable(flag, file string) error {
 	if file == "" {
 		return nil
 	}
-	return checkWritable("output", file)
-}
-
-// checkWritable returns an error if a flag's file evidently cannot be written.
-func checkWritable(flag, file string) error {
 	name, folder := "--"+flag+" "+file, filepath.Dir(file)
 	if !isFolder(folder) {
 		return misusef("%s: there is no folder %s", name, folder)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -96,28 +95,13 @@ func (f *runFlags) train(c *cobra.Command, b *backend.Backend, store *record.Sto
 		return false, err
 	}
 	o.Jobs, o.Open = f.jobs, f.open
-	say := progressOf(w)
+	progress := newTicker(w)
 	o.Progress = func(s measure.State) {
 		if ran = true; s.Last != nil {
-			say(s.Done, s.Total, s.Left, about(*s.Last))
+			progress.say("%d of %d trials, about %v left; last: %s", s.Done, s.Total, s.Left, about(*s.Last))
 		}
 	}
 	return ran, goesOn(measure.Missing(c.Context(), b, store, cells, o))
-}
-
-func progressOf(w io.Writer) func(done, total int, left time.Duration, last string) {
-	var said time.Time
-	return func(done, total int, left time.Duration, last string) {
-		if time.Since(said) < 10*time.Second && done < total {
-			return
-		}
-		said = time.Now()
-		about := ""
-		if left > 0 {
-			about = fmt.Sprintf(", about %v left", left)
-		}
-		_ = say(w, "%d of %d trials%s; last: %s", done, total, about, last) // best effort
-	}
 }
 
 func goesOn(err error) error {

@@ -45,7 +45,7 @@ time.`,
 	addResults(flags, &folder, "results", " to compare with")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if site == "" {
-			if err := checkOutput(output); err != nil {
+			if err := checkWritable("output", output); err != nil {
 				return err
 			}
 		}

@@ -22,7 +22,7 @@ import (
 type predictFlags struct {
 	model, nodes, edges, backend string
 	apart, skipUnknown, all      bool
-	whole                        wholeFlags
+	data, dataDir, layer, output string // with all
 }
 
 func newPredictCommand() *cobra.Command {
@@ -56,29 +56,23 @@ MAD, the mean cosine distance of representations: the lower, the smoother.`,
 	flags.BoolVar(&f.skipUnknown, "skip-unknown-edges", false, "leave out edges to nodes that are neither new nor train "+
 		"nodes, and say how many")
 	flags.BoolVar(&f.all, "all", false, "predict every node of --data, with representations, instead of new nodes")
-	f.whole.add(flags)
+	addData(flags, &f.data, &f.dataDir)
+	flags.StringVar(&f.layer, "layer", "hidden",
+		"whose output: hidden (the last one before the logits), logits, or a number from 1 on")
+	addTableOutput(flags, &f.output)
 	addBackend(flags, &f.backend, "")
-	ofNew := []string{"nodes", "edges", "apart", "skip-unknown-edges"}
-	for _, flag := range ofNew {
+	_ = c.MarkFlagRequired("model")
+	c.MarkFlagsOneRequired("all", "nodes")
+	c.MarkFlagsRequiredTogether("nodes", "edges")
+	for _, flag := range []string{"nodes", "apart", "skip-unknown-edges"} {
 		c.MarkFlagsMutuallyExclusive("all", flag)
 	}
+	for _, flag := range []string{"data", "data-dir", "layer", "output"} {
+		c.MarkFlagsMutuallyExclusive("nodes", flag)
+	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		needed := append([]string{"model"}, ofNew[:2]...)
 		if f.all {
-			needed = needed[:1]
-		}
-		for _, name := range needed {
-			if flags.Lookup(name).Value.String() == "" {
-				return misusef("--%s is missing: expected a file", name)
-			}
-		}
-		if f.all {
-			return f.whole.run(c, f.model, f.backend)
-		}
-		for _, name := range []string{"data", "data-dir", "layer", "output"} {
-			if flags.Changed(name) {
-				return misusef("--%s: new nodes are in --nodes, and are printed: expected --all too, or the flag left out", name)
-			}
+			return f.predictAll(c)
 		}
 		return f.run(c)
 	}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"nodemask/datasets"
 	"nodemask/nmgnn/cached"
@@ -17,32 +16,21 @@ import (
 	"nodemask/stats"
 )
 
-type wholeFlags struct {
-	data, dataDir, layer, output string
-}
-
-func (f *wholeFlags) add(flags *pflag.FlagSet) {
-	addData(flags, &f.data, &f.dataDir)
-	flags.StringVar(&f.layer, "layer", "hidden",
-		"whose output: hidden (the last one before the logits), logits, or a number from 1 on")
-	addTableOutput(flags, &f.output)
-}
-
-func (f *wholeFlags) run(c *cobra.Command, model, backendID string) error {
+func (f *predictFlags) predictAll(c *cobra.Command) error {
 	if err := checkEnding(f.output, ".csv"); err != nil {
 		return err
 	}
-	if err := checkOutput(f.output); err != nil {
+	if err := checkWritable("output", f.output); err != nil {
 		return err
 	}
-	m, g, err := openModelAndGraph(c.Context(), c.ErrOrStderr(), model, f.data, f.dataDir)
+	m, g, err := openModelAndGraph(c.Context(), c.ErrOrStderr(), f.model, f.data, f.dataDir)
 	if err != nil {
 		return err
 	}
 	if _, err := layerOf(f.layer, m.Settings.Layers, m.Settings.Layers); err != nil {
 		return err
 	}
-	b, err := openBackend(c.ErrOrStderr(), backendID)
+	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func TestEveryNodeOfAGraphIsEmbedded(t *testing.T) {
 	require.Contains(t, fileText(t, output), "id,class,predicted,probability,h0,")
 
 	refuses(t, []string{"predict", "--all"}, map[string][]string{
-		"--model is missing": {"--data", "cora"},
+		`required flag(s) "model" not set`: {"--data", "cora"},
 		"--layer 3: expected hidden, logits, or 1 to 2": {"--model", model, "--data", "sbm:nodes=90,classes=3", "--layer",
 			"3"},
 		"--output x.txt: expected a name that ends in .csv": {"--model", model, "-o", "x.txt"},

@@ -157,7 +157,7 @@ func TestPredictNamesWhatIsWrongWithItsFiles(t *testing.T) {
 	}
 	require.NoError(t, m.Save(bare))
 	fails(t, 1, "a model without its cache: save both", predict(bare, good, none)...)
-	fails(t, 2, "--nodes is missing", "predict", "--model", model)
-	fails(t, 2, "[all nodes] were all set", "predict", "--model", model, "--all", "--nodes", good)
-	fails(t, 2, "--data: new nodes are in --nodes", append(predict(model, good, none), "--data", "cora")...)
+	fails(t, 2, "at least one of the flags in the group [all nodes] is required", "predict", "--model", model)
+	fails(t, 2, "[all apart] were all set", "predict", "--model", model, "--all", "--apart")
+	fails(t, 2, "[data nodes] were all set", append(predict(model, good, none), "--data", "cora")...)
 }

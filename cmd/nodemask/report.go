@@ -72,7 +72,7 @@ departures, stated, scale, tables, graphs) prints its numbers.`,
 		if page {
 			output = cmp.Or(output, "report.html")
 		}
-		if err := checkOutput(output); err != nil {
+		if err := checkWritable("output", output); err != nil {
 			return err
 		}
 		debug.SetGCPercent(400) // short-lived: 130 MB more save a quarter of the time

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,76 +10,28 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/term"
-
 	"nodemask/datasets"
 	"nodemask/internal/svg"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
-	"nodemask/paper/measure"
 	"nodemask/plots"
 	"nodemask/stats"
 )
 
-type progressLine struct {
-	w            io.Writer
-	live         bool
-	start, shown time.Time
-	end          time.Time // estimated
-	trials, done int
-	text         string
+// ticker says how far work is, every ten seconds.
+type ticker struct {
+	w    io.Writer
+	said time.Time
 }
 
-func newProgressLine(w io.Writer, x train.Experiment, trials int) *progressLine {
-	f, ok := w.(*os.File)
-	p := &progressLine{w: w, live: ok && term.IsTerminal(int(f.Fd())), trials: trials, start: time.Now()}
-	p.show(fmt.Sprintf("%s %s: compiling …", x.Graph.Name, x.Setting))
-	return p
-}
+func newTicker(w io.Writer) *ticker { return &ticker{w, time.Now()} }
 
-func (p *progressLine) epoch(e train.Progress) {
-	if !p.live || time.Since(p.shown) < 100*time.Millisecond {
+func (t *ticker) say(format string, args ...any) {
+	if time.Since(t.said) < 10*time.Second {
 		return
 	}
-	p.show(fmt.Sprintf("trial %d/%d · epoch %d · loss %.3f train %.3f validation · validation F1 %.1f%s",
-		e.Trial+1, p.trials, e.Epoch, e.Last.TrainLoss, e.Last.ValidationLoss, 100*e.Last.ValidationF1, p.left()))
-}
-
-func (p *progressLine) left() string {
-	if p.end.IsZero() {
-		return ""
-	}
-	return fmt.Sprintf(" · %s left", max(time.Until(p.end), 0).Round(time.Second))
-}
-
-func (p *progressLine) trial() {
-	p.done++
-	p.end = time.Now().Add(measure.TimeLeft(time.Since(p.start), p.done, p.trials-p.done))
-}
-
-func (p *progressLine) show(text string) {
-	if !p.live {
-		return
-	}
-	runes := []rune(svg.Plain(text))
-	width := 80
-	if f, ok := p.w.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w >= 20 {
-			width = w
-		}
-	}
-	if len(runes) >= width {
-		runes = runes[:width-1]
-	}
-	p.text, p.shown = string(runes), time.Now()
-	fmt.Fprintf(p.w, "\r\x1b[2K%s", p.text)
-}
-
-func (p *progressLine) clear() {
-	if p.live && p.text != "" {
-		fmt.Fprint(p.w, "\r\x1b[2K")
-		p.text = ""
-	}
+	t.said = time.Now()
+	_ = say(t.w, format, args...) // best effort
 }
 
 // say prints a line made safe by [svg.Plain]: names may contain anything.

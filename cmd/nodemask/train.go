@@ -189,8 +189,6 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 		return misusef("--save-cache: expected --save-model too, and the inductive setting")
 	case f.saveModel != "" && len(arms) > 1:
 		return misusef("--save-model: --preset %s trains without node masking and with it: expected --keep-rate too", f.preset)
-	case f.trainPercent < 1 || f.trainPercent > 99:
-		return misusef("--train %d: expected 1 to 99 percent of the nodes", f.trainPercent)
 	case cell.Parameters.CheckOneRun() != nil && f.saveModel != "":
 		return misusef("--regulariser %s: %w, or no --save-model", cell.Parameters.Regulariser,
 			cell.Parameters.CheckOneRun())
@@ -210,12 +208,7 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 	case f.jobs > 1 && f.batches != 0:
 		return misusef("--jobs %d: trials in batches run one after the other", f.jobs)
 	}
-	if f.saveModel != "" {
-		if err := checkWritable("save-model", f.saveModel); err != nil {
-			return err
-		}
-	}
-	return nil
+	return checkWritable("save-model", f.saveModel)
 }
 
 func (f *trainFlags) run(c *cobra.Command) error {

@@ -152,15 +152,13 @@ func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds [
 			jobs = runtime.NumCPU()
 		}
 	}
-	line := newProgressLine(c.ErrOrStderr(), x, len(seeds))
-	defer line.clear()
+	progress := newTicker(c.ErrOrStderr())
 	finished := make([]*train.Result, len(seeds))
 	emitted := 0
 	var broken error
 	flush := func(skipMissing bool) {
 		for ; emitted < len(seeds) && broken == nil; emitted++ {
 			if r := finished[emitted]; r != nil && emit != nil {
-				line.clear()
 				broken = emit(r)
 			} else if r == nil && !skipMissing {
 				return
@@ -171,13 +169,16 @@ func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds [
 	defer cancel()
 	done := func(i int, r *train.Result) {
 		finished[i] = r
-		line.trial()
 		if flush(false); broken != nil {
 			cancel()
 		}
 	}
-	_, err := run(ctx, b, seeds, train.RunOptions{Jobs: jobs, KeepBest: true,
-		Progress: line.epoch, Done: done})
+	o := train.RunOptions{Jobs: jobs, KeepBest: true, Done: done}
+	o.Progress = func(e train.Progress) {
+		progress.say("trial %d of %d, epoch %d: loss %.3f train %.3f validation, validation F1 %.1f %%", e.Trial+1, len(seeds),
+			e.Epoch, e.Last.TrainLoss, e.Last.ValidationLoss, 100*e.Last.ValidationF1)
+	}
+	_, err := run(ctx, b, seeds, o)
 	flush(true)
 	results := slices.DeleteFunc(finished, func(r *train.Result) bool { return r == nil })
 	switch {

@@ -142,7 +142,7 @@ func TestTrainGivesTheSameNumbersForAnyJobs(t *testing.T) {
 func TestTrainRefusesWhatCannotBeInOneLineWithExitCode2(t *testing.T) {
 	dir := smallGraph(t)
 	refuses(t, quickTrain(dir), map[string][]string{
-		"--train 0: expected 1 to 99":                                                {"--train", "0"},
+		"TrainPercent is 0: expected 1 to 99":                                        {"--train", "0"},
 		"keep rate 1.5: expected a probability":                                      {"--keep-rate", "1.5"},
 		`no model "gim": expected one of gin, `:                                      {"--model", "gim"},
 		`setting "inductiv": expected`:                                               {"--setting", "inductiv"},

@@ -103,10 +103,6 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 	switch {
 	case f.hops < 0 || f.hops > aggtree.MaxHops:
 		return misusef("--hops %d: expected 0 to %d", f.hops, aggtree.MaxHops)
-	case f.train < 1 || f.train > 99:
-		return misusef("--train %d: expected a percentage from 1 to 99", f.train)
-	case f.limit < 0:
-		return misusef("--limit %d: expected a number of tree nodes, or 0 for %d", f.limit, aggtree.DefaultLimit)
 	case changed("output") && f.output == "":
 		return misusef("--output is empty: expected a file")
 	case (f.check || f.count) && f.ending() != "" && f.ending() != ".txt":

@@ -75,21 +75,6 @@ func openBrowser(t *testing.T, allowed ...string) (ctx context.Context, complain
 	}
 }
 
-// shoot writes a picture of the page to $NODEMASK_SHOTS.
-func shoot(t *testing.T, ctx context.Context, name string, whole bool) {
-	folder := os.Getenv("NODEMASK_SHOTS")
-	if folder == "" {
-		return
-	}
-	var png []byte
-	action := chromedp.CaptureScreenshot(&png)
-	if whole {
-		action = chromedp.FullScreenshot(&png, 100)
-	}
-	require.NoError(t, chromedp.Run(ctx, action))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, name+".png"), png, 0o644))
-}
-
 // eval evaluates JavaScript, which may be a promise.
 func eval[T any](t *testing.T, ctx context.Context, script string) (value T) {
 	t.Helper()
@@ -104,7 +89,6 @@ func until(t *testing.T, ctx context.Context, condition string) {
 	if soon(ctx, condition, 3*time.Minute) {
 		return
 	}
-	shoot(t, ctx, "failed", false)
 	require.Fail(t, "this has not come true in three minutes: "+condition, "%v",
 		chromedp.Run(ctx, chromedp.Evaluate("!!("+condition+")", nil)))
 }
@@ -188,7 +172,6 @@ func TestPagesInABrowser(t *testing.T) {
 				assert.Equal(t, scheme == "light", light, name)
 				assert.LessOrEqual(t, eval[int](t, ctx, `document.documentElement.scrollWidth`), int(width),
 					"wider than the window: %s, %s", name, scheme)
-				shoot(t, ctx, fmt.Sprintf("%s-%s-%d", stem, scheme, width), true)
 			}
 		}
 	}
@@ -339,7 +322,6 @@ func TestJupyterLabInABrowser(t *testing.T) {
 		`Object.keys(jupyterapp.serviceManager.kernelspecs.specs.kernelspecs)`), "other kernels are offered")
 	assert.Zero(t, eval[int](t, ctx, `document.querySelectorAll('.Toastify__toast, .jp-Dialog').length`),
 		"something pops up")
-	shoot(t, ctx, "jupyterlab", false)
 	eval[any](t, ctx, `jupyterapp.commands.execute('docmanager:save')`) // else it asks before leaving
 
 	show(t, ctx, "executed.ipynb")
@@ -347,7 +329,6 @@ func TestJupyterLabInABrowser(t *testing.T) {
 		`[...jupyterapp.shell.currentWidget.content.widgets].filter(c => c.model.type === 'code').every(c => c.model.trusted)`), "the copy is trusted")
 	until(t, ctx, `[...document.querySelectorAll('.jp-OutputArea img')].some(i => i.complete && i.naturalWidth > 0 && i.alt)`)
 	assert.Positive(t, eval[int](t, ctx, `document.querySelectorAll('.jp-OutputArea table').length`))
-	shoot(t, ctx, "jupyterlab-untrusted", false)
 
 	assert.Empty(t, complaints())
 }

@@ -118,7 +118,6 @@ func TestAFreshKernelCompletesSweepsAndStops(t *testing.T) {
 	until(t, ctx, fmt.Sprintf(`/of 27 trials run in/.test(%s)`, outputJS(sweep)))
 	assert.Equal(t, 27-kept, finished(t, ctx, sweep), "what was finished is not run again")
 	until(t, ctx, cellJS(sweep)+`.node.querySelectorAll('img').length === 3`)
-	shoot(t, ctx, "sweep", true)
 	// The element under the middle of a point shows its numbers.
 	title := eval[string](t, ctx, fmt.Sprintf(`(point => { point.scrollIntoView({block: 'center'}); const r = `+
 		`point.getBoundingClientRect(); return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).title })`+

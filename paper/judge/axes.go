@@ -15,20 +15,21 @@ import (
 
 // Axis is one choice that the paper leaves open.
 type Axis struct {
-	Name    string // "body"
-	Title   string // "Body of GIN"
-	Options []Option
+	Name    string   `json:"name"`  // "body"
+	Title   string   `json:"title"` // "Body of GIN"
+	Options []Option `json:"options"`
 	// Setting limits the axis to a setting; "": both.
-	Setting datasets.Setting
+	Setting datasets.Setting `json:"setting,omitempty"`
 	// Masked limits the axis to masked trials, Plain to unmasked ones.
-	Masked, Plain bool
+	Masked bool `json:"masked,omitempty"`
+	Plain  bool `json:"plain,omitempty"`
 }
 
 // Option is one value of an [Axis].
 type Option struct {
-	Name string // "two + norm inside"
+	Name string `json:"name"` // "two + norm inside"
 	// Choices by [record.Axis] name; all others are the preset's.
-	Choices map[string]string
+	Choices map[string]string `json:"choices"`
 }
 
 // Options parses options: "0.01, 5e-4: lr=0.01 decay=0.0005". A name alone chooses nothing.
