@@ -77,7 +77,7 @@ func TestTablesThatCannotBeWrittenAreErrors(t *testing.T) {
 	figure := func(change func(*plots.Table)) plots.Table { return changed(wide(), change) }
 	list := func(change func(*plots.Table)) plots.Table { return changed(scores(), change) }
 	groups := func(these ...int) plots.Table { return list(func(t *plots.Table) { t.Groups = these }) }
-	const columns = "under others or at the head of a block: expected ascending numbers from 3 to 6"
+	const columns = "under others: expected ascending numbers from 3 to 6"
 	for _, c := range []struct {
 		want  string
 		table plots.Table
@@ -88,8 +88,8 @@ func TestTablesThatCannotBeWrittenAreErrors(t *testing.T) {
 		{"groups begin at rows [0]", groups(0)}, {"groups begin at rows [-1]", groups(-1)},
 		{"groups begin at rows [3]", groups(3)}, {"groups begin at rows [1 1]", groups(1, 1)},
 		{"columns [2] " + columns, figure(func(t *plots.Table) { t.Under = []int{2} })},
-		{"columns [5 5] " + columns, figure(func(t *plots.Table) { t.Blocks = []int{5, 5} })},
-		{"columns [7] " + columns, figure(func(t *plots.Table) { t.Blocks = []int{7} })},
+		{"columns [5 5] " + columns, figure(func(t *plots.Table) { t.Under = []int{5, 5} })},
+		{"columns [7] " + columns, figure(func(t *plots.Table) { t.Under = []int{7} })},
 		{"sections take the only column of labels: expected at least 2",
 			figure(func(t *plots.Table) { t.TextColumns = 1 })},
 	} {

@@ -48,7 +48,6 @@ type Artifact struct {
 	About  string // what it shows, and how to read it
 
 	Labels, Columns []string // of a table
-	Blocks          []int    // columns, from 0, before which a page may break
 	Rows            []Row
 	XLabel, YLabel  string // of a chart
 	Curves          []Curve
