@@ -13,7 +13,6 @@ import (
 
 	"nodemask/aggtree"
 	"nodemask/nmgnn/explain"
-	"nodemask/plots"
 )
 
 type explainFlags struct {
@@ -132,7 +131,7 @@ func (f *explainFlags) write(w io.Writer, v explain.View) error {
 	if f.json {
 		return v.WriteJSON(plainJSON{w})
 	}
-	text, err := v.Text(plots.FormatText)
+	text, err := v.Text()
 	if err != nil {
 		return err
 	}

@@ -259,7 +259,7 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 	if err := program.data.SetDegrees(make([]float32, shape.nodes)); err != nil {
 		return nil, err
 	}
-	program.exec, err = model.NewExec(p.backend.Backend, program.store, func(scope *model.Scope, graph *Graph) *Node {
+	build := func(scope *model.Scope, graph *Graph) *Node {
 		all := p.model.Forward(nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: program.data.Neighbours(false, nil),
 			Features: program.data.Features(graph, false),
 			After: func(layer int, h *Node) *Node {
@@ -270,12 +270,9 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 				return Concatenate([]*Node{firstRows(h, shape.newcomers), program.hidden[layer].NodeValue(graph)}, 0)
 			}})
 		return Softmax(firstRows(all[len(all)-1], shape.newcomers), 1)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%w", gomlx.Error(err))
 	}
-	if _, err := program.exec.Compile(); err != nil {
-		return nil, fmt.Errorf("compiling for %s: %w", p.backend.ID, gomlx.Error(err))
+	if program.exec, err = gomlx.Compile(p.backend.Backend, p.backend.ID, program.store, build); err != nil {
+		return nil, err
 	}
 	if err := gomlx.SetWeights(program.store, p.saved.Weights); err != nil {
 		return nil, err

@@ -160,11 +160,11 @@ func (v View) tables() []plots.Table {
 		func(t plots.Table) bool { return len(t.Rows) == 0 })
 }
 
-// Text returns the sentence and both tables for a terminal, or as Markdown.
-func (v View) Text(format plots.Format) (string, error) {
+// Text returns the sentence and both tables for a terminal.
+func (v View) Text() (string, error) {
 	text := v.Sentence() + "\n"
 	for _, t := range v.tables() {
-		table, err := t.Render(format)
+		table, err := t.Render(plots.FormatText)
 		if err != nil {
 			return "", err
 		}

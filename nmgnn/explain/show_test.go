@@ -14,7 +14,6 @@ import (
 	"nodemask/nmgnn/explain"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/internal/gnntest"
-	"nodemask/plots"
 )
 
 // hostileView explains a node of a graph whose names contain markup and terminal controls.
@@ -39,7 +38,7 @@ func hostileView(t *testing.T, masks int) explain.View {
 
 func TestNamesInAnExplanationAreTextAndNothingElse(t *testing.T) {
 	v := hostileView(t, 0)
-	text, err := v.Text(plots.FormatText)
+	text, err := v.Text()
 	require.NoError(t, err)
 	require.NotContains(t, text, "\x1b")
 	require.NotContains(t, text, "\u202e")
@@ -101,7 +100,7 @@ func TestAViewDoesWithoutNamesThatItLacks(t *testing.T) {
 	require.NoError(t, v.WriteJSON(&line))
 	require.Contains(t, line.String(), `"fingerprint":"",`)
 	require.NotContains(t, line.String(), `"id":`)
-	text, err := v.Text(plots.FormatText)
+	text, err := v.Text()
 	require.NoError(t, err)
 	require.Contains(t, text, "0 ← 2 ← 3")
 	require.Contains(t, text, "feature 0")

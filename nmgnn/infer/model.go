@@ -48,14 +48,20 @@ type Options struct {
 //
 // It returns an error for an invalid model, weights, features, graph or options, and for a closed backend.
 func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features,
-	o Options) (all []Representation, err error) {
-	defer gomlx.Guard(&err, "computing representations")
+	o Options) ([]Representation, error) {
 	if err := m.check(b, edges, x); err != nil {
 		return nil, err
 	}
+	return m.Run(b, edges, x, o, m.Model.Forward)
+}
+
+// Run returns the matrices that do computes in a pass over a graph, which must be valid, with the model's weights.
+func (m Model) Run(b *backend.Backend, edges *csr.Graph, x datasets.Features, o Options,
+	do func(p nmgnn.Pass) []*Node) (all []Representation, err error) {
+	defer gomlx.Guard(&err, "computing representations")
 	store := model.NewStore()
 	defer store.Finalize()
-	exec, err := m.program(b, store, edges, x, o)
+	exec, err := m.program(b, store, edges, x, o, do)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +92,7 @@ func (m Model) check(b *backend.Backend, edges *csr.Graph, x datasets.Features) 
 
 // program builds before the weights have values.
 func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph, x datasets.Features,
-	o Options) (*model.Exec, error) {
+	o Options, do func(p nmgnn.Pass) []*Node) (*model.Exec, error) {
 	n := edges.NumNodes()
 	if o.Mask != nil && len(o.Mask) != n {
 		return nil, fmt.Errorf("a mask of %d entries for %d nodes", len(o.Mask), n)
@@ -123,7 +129,7 @@ func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph,
 		if delta != nil {
 			p.Mask = delta.NodeValue(graph)
 		}
-		return m.Model.Forward(p)
+		return do(p)
 	})
 }
 
@@ -144,7 +150,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 		return w, err
 	}
 	x := datasets.Features{Rows: 1, Width: features, Dense: make([]float32, features)}
-	exec, err := w.program(b, store, alone, x, Options{})
+	exec, err := w.program(b, store, alone, x, Options{}, m.Forward)
 	if err != nil {
 		return w, err
 	}

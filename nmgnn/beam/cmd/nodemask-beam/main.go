@@ -66,7 +66,6 @@ func run(args []string) int {
 }
 
 func newRootCommand() *cobra.Command {
-	var verbose bool
 	root := &cobra.Command{
 		Use:   "nodemask-beam",
 		Short: "Run saved models over graphs that are too large for one machine, as pipelines of Apache Beam",
@@ -75,16 +74,15 @@ func newRootCommand() *cobra.Command {
 Without further flags pipelines run in this process, on Prism. --runner and Beam's other flags choose another runner.
 All files and folders must be there for every worker, at the same path.`,
 		SilenceErrors: true, SilenceUsage: true,
-		PersistentPreRun: func(*cobra.Command, []string) {
-			level := "error"
-			if verbose {
-				level = "info"
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := c.ValidateRequiredFlags(); err != nil { // before cobra does: exit code 2
+				return misuse{err}
 			}
-			beamlog.SetupLogging(level, "text")
+			beamlog.SetupLogging("error", "text")
 			beam.Init()
+			return nil
 		},
 	}
-	root.PersistentFlags().BoolVar(&verbose, "verbose", false, "log what the runner does")
 	// Beam's flags; help shows only the main one.
 	root.PersistentFlags().AddGoFlagSet(flag.CommandLine)
 	flag.CommandLine.VisitAll(func(f *flag.Flag) {
@@ -103,20 +101,16 @@ type options struct {
 	shards        int
 }
 
-func newCommand(c *cobra.Command, do func(o options, m *cached.Model, out layerwise.Output) error, needed ...string) {
+func newCommand(c *cobra.Command, do func(o options, m *cached.Model, out layerwise.Output) error) {
 	var o options
 	flags := c.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&o.model, "model", "", "model that 'nodemask train --save-model' wrote")
 	flags.StringVarP(&o.output, "output", "o", "", "folder for the output, nodes-00000-of-00008.csv and so on")
 	flags.IntVar(&o.shards, "shards", 8, "files that a step writes; a worker holds one for each processor in memory")
+	_, _ = c.MarkFlagRequired("model"), c.MarkFlagRequired("output")
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		for _, name := range append([]string{"model", "output"}, needed...) {
-			if !c.Flags().Changed(name) {
-				return misusef("--%s is missing: see '%s --help'", name, c.CommandPath())
-			}
-		}
 		if o.shards < 1 {
 			return misusef("--shards %d: expected 1 or more", o.shards)
 		}
@@ -160,10 +154,11 @@ that was done.`,
 		}
 		_, err = fmt.Fprintf(c.ErrOrStderr(), "%d nodes, %d edges\n", counts.Nodes, counts.Edges)
 		return err
-	}, "data", "work")
+	})
 	c.Flags().StringVar(&data, "data", "", "folder of the graph")
 	c.Flags().StringVar(&work, "work", "", "folder for what is between steps")
 	c.Flags().StringVar(&layer, "layer", "logits", "whose output: logits, or a number from 1 on")
+	_, _ = c.MarkFlagRequired("data"), c.MarkFlagRequired("work")
 	return c
 }
 
@@ -201,9 +196,10 @@ from, and the logits. What is between steps lies in the output's folder, and is 
 			return misusef("--edges %w", err)
 		}
 		return layerwise.Predict(c.Context(), m, a, out, layerwise.Options{Shards: o.shards})
-	}, "nodes", "edges")
+	})
 	c.Flags().StringVar(&nodes, "nodes", "", "files of the new nodes: a name, or a pattern in quotes")
 	c.Flags().StringVar(&edges, "edges", "", "files of their edges")
+	_, _ = c.MarkFlagRequired("nodes"), c.MarkFlagRequired("edges")
 	return c
 }
 

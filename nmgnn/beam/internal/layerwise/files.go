@@ -28,20 +28,18 @@ func Find(folder string) (in Input, err error) {
 }
 
 func find(folder, name string) (all []string, err error) {
-	for _, pattern := range []string{".csv", "-*.csv"} {
-		found, err := fs.Glob(os.DirFS(folder), name+pattern)
-		switch {
-		case err != nil:
+	var found [2][]string
+	for i, pattern := range []string{".csv", "-*.csv"} {
+		if found[i], err = fs.Glob(os.DirFS(folder), name+pattern); err != nil {
 			return nil, err
-		case len(found) > 0 && len(all) > 0:
-			return nil, fmt.Errorf("%s: both %s and %s: expected one of them", folder, filepath.Base(all[0]), found[0])
-		}
-		for _, file := range found {
-			all = append(all, filepath.Join(folder, file))
 		}
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no %[2]s.csv and no %[2]s-….csv there: expected one of them", folder, name)
+	if (len(found[0]) > 0) == (len(found[1]) > 0) {
+		return nil, fmt.Errorf("%s: %d files %[3]s.csv and %[4]d %[3]s-….csv: expected one of the two kinds", folder,
+			len(found[0]), name, len(found[1]))
+	}
+	for _, file := range slices.Concat(found[:]...) {
+		all = append(all, filepath.Join(folder, file))
 	}
 	return checked(all)
 }

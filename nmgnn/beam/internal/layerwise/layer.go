@@ -8,7 +8,6 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/gomlx/gomlx/ml/model"
 
 	"nodemask/csr"
 	"nodemask/datasets"
@@ -16,7 +15,6 @@ import (
 	"nodemask/nmgnn"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/infer"
-	"nodemask/nmgnn/internal/gomlx"
 )
 
 // most limits the numbers in a part's input; a part has at least one node.
@@ -85,14 +83,13 @@ func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representat
 	if err != nil {
 		return all, err
 	}
-	m := f.model.Network()
-	return f.program(edges, x, degrees, func(p nmgnn.Pass) *Node {
+	return f.runModel(edges, x, infer.Options{Degrees: degrees}, func(m infer.Model, p nmgnn.Pass) *Node {
 		return SliceAxis(m.Step(p, f.Layer, p.Features), 0, AxisRangeFromStart(end-begin))
 	})
 }
 
 // gather returns a layer's inputs and degrees; refs must be grouped by shard.
-func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []float32, err error) {
+func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []int32, err error) {
 	for len(refs) > 0 {
 		shard, _ := referred(refs[0])
 		of, err := r.rows(layer, shard)
@@ -110,7 +107,7 @@ func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []fl
 				return x, nil, fmt.Errorf("%s: node %d of shard %d: expected one of %d: the files in the work folder do not "+
 					"belong together: delete it", r.Work, v, shard, min(of.Rows, len(all)))
 			}
-			nodes, degrees = append(nodes, v), append(degrees, float32(all[v]))
+			nodes, degrees = append(nodes, v), append(degrees, all[v])
 		}
 		of = of.Select(nodes)
 		if x.Rows == 0 {
@@ -123,9 +120,8 @@ func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []fl
 }
 
 func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Representation, error) {
-	m := r.model.Network()
 	alone := &csr.Graph{Offsets: make([]int64, x.Rows+1)}
-	return r.program(alone, x, make([]float32, x.Rows), func(p nmgnn.Pass) *Node {
+	return r.runModel(alone, x, infer.Options{}, func(m infer.Model, p nmgnn.Pass) *Node {
 		var all []*Node
 		for _, h := range layers {
 			t := tensors.FromFlatDataAndDimensions(h.Dense, h.Rows, h.Width)
@@ -135,45 +131,18 @@ func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Re
 	})
 }
 
-func (r *run) program(edges *csr.Graph, x datasets.Features, degrees []float32, do func(p nmgnn.Pass) *Node) (
-	_ infer.Representation, err error) {
-	defer gomlx.Guard(&err, "computing a shard")
-	var none infer.Representation
+// runModel returns what do computes with the model, of rows that the graph's step has normalized.
+func (r *run) runModel(edges *csr.Graph, x datasets.Features, o infer.Options,
+	do func(m infer.Model, p nmgnn.Pass) *Node) (y infer.Representation, err error) {
 	b, err := opened()
 	if err != nil {
-		return none, err
+		return y, err
 	}
-	store := model.NewStore()
-	defer store.Finalize()
-	data, err := nmgnn.Load(store, "/"+gomlx.DataScope, edges, x,
-		nmgnn.LoadOptions{Backend: b.Backend, Directed: true})
+	m := r.model.Network()
+	m.NormalizeFeatures = false
+	all, err := m.Run(b, edges, x, o, func(p nmgnn.Pass) []*Node { return []*Node{do(m, p)} })
 	if err != nil {
-		return none, err
-	}
-	if err := data.SetDegrees(degrees); err != nil {
-		return none, err
-	}
-	exec, err := model.NewExec(b.Backend, store, func(scope *model.Scope, g *Graph) []*Node {
-		return []*Node{do(nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: data.Neighbours(false, nil),
-			Features: data.Features(g, false)})}
-	})
-	if err != nil {
-		return none, gomlx.Error(err)
-	}
-	defer exec.Finalize()
-	if _, err := exec.Compile(); err != nil {
-		return none, gomlx.Error(err)
-	}
-	if err := gomlx.SetWeights(store, r.model.Weights); err != nil {
-		return none, err
-	}
-	outputs, err := exec.Call()
-	if err != nil {
-		return none, gomlx.Error(err)
-	}
-	all, err := gomlx.Matrices[infer.Representation](outputs)
-	if err != nil {
-		return none, err
+		return y, err
 	}
 	return all[0], nil
 }
