@@ -81,47 +81,26 @@ func TestEachFaultIsNamedWithItsPlace(t *testing.T) {
 	}
 }
 
-// growth is a tree with pointers, easy to mutate.
-type growth struct {
-	base     int32
-	children []*growth
-}
-
-func grow(tree *Tree) []*growth {
-	nodes := make([]*growth, tree.NumNodes())
-	for i, base := range tree.Base {
-		nodes[i] = &growth{base: base}
-		if parent := tree.Parent[i]; parent >= 0 {
-			nodes[parent].children = append(nodes[parent].children, nodes[i])
+// shuffled returns a without the lost nodes, its others in any order.
+func shuffled(t *rapid.T, a Arborescence, lost map[int32]bool) (out Arborescence) {
+	var kept []int32
+	for i := range int32(len(a.Base)) {
+		if !lost[i] {
+			kept = append(kept, i)
 		}
 	}
-	return nodes
-}
-
-func (g *growth) write(t *rapid.T) Arborescence {
-	var nodes []*growth
-	var visit func(*growth)
-	visit = func(g *growth) {
-		nodes = append(nodes, g)
-		for _, child := range g.children {
-			visit(child)
+	place := make([]int32, len(a.Base))
+	for i, old := range rapid.Permutation(kept).Draw(t, "order") {
+		place[old] = int32(i)
+		out.Base = append(out.Base, a.Base[old])
+	}
+	out.Root = place[a.Root]
+	for _, e := range a.Edges {
+		if !lost[e[1]] {
+			out.Edges = append(out.Edges, [2]int32{place[e[0]], place[e[1]]})
 		}
 	}
-	visit(g)
-	nodes = rapid.Permutation(nodes).Draw(t, "order")
-	number := map[*growth]int32{}
-	a := Arborescence{Base: make([]int32, len(nodes))}
-	for i, n := range nodes {
-		number[n] = int32(i)
-		a.Base[i] = n.base
-	}
-	a.Root = number[g]
-	for _, n := range nodes {
-		for _, child := range n.children {
-			a.Edges = append(a.Edges, [2]int32{number[n], number[child]})
-		}
-	}
-	return a
+	return out
 }
 
 func anyTree(t *rapid.T) (*csr.Graph, []bool, *Tree) {
@@ -137,7 +116,7 @@ func anyTree(t *rapid.T) (*csr.Graph, []bool, *Tree) {
 func TestBuiltTreesPassInAnyOrderOfTheirNodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, mask, tree := anyTree(t)
-		a := grow(tree)[0].write(t)
+		a := shuffled(t, tree.Arborescence(), nil)
 		require.NoError(t, Check(ctx, g, tree.Base[0], tree.Hops, a, mask))
 		for _, lemma := range lemmas {
 			require.NoError(t, lemma(ctx, g, tree.Hops, a, mask))
@@ -148,45 +127,43 @@ func TestBuiltTreesPassInAnyOrderOfTheirNodes(t *testing.T) {
 func TestEveryMutationOfABuiltTreeIsNamedForWhatItIsAndBreaksBothLemmas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, mask, tree := anyTree(t)
-		nodes := grow(tree)
-		at := rapid.IntRange(1, tree.NumNodes()-1).Draw(t, "at")
-		node, parent := nodes[at], nodes[tree.Parent[at]]
-		neighbours := func(v int32) (n int) {
-			for _, u := range g.Neighbours(v) {
-				if mask == nil || !mask[u] {
-					n++
-				}
-			}
-			return n
+		at := rapid.Int32Range(1, int32(tree.NumNodes())-1).Draw(t, "at")
+		parent, a, lost := tree.Parent[at], tree.Arborescence(), map[int32]bool{}
+		add := func(base, below int32) {
+			a.Edges = append(a.Edges, [2]int32{below, int32(len(a.Base))})
+			a.Base = append(a.Base, base)
 		}
 		var want string
 		kind := rapid.SampledFrom([]string{"twin", "cut", "rebase", "bud"}).Draw(t, "kind")
 		switch kind {
 		case "twin":
-			parent.children = append(parent.children, &growth{base: node.base})
+			add(tree.Base[at], parent)
 			want = notSmallest
 		case "cut":
-			parent.children = slices.DeleteFunc(parent.children, func(n *growth) bool { return n == node })
+			for i := range int32(tree.NumNodes()) {
+				lost[i] = i == at || lost[tree.Parent[i]]
+			}
 			want = missingWalk
 		case "rebase":
-			node.base = rapid.Int32Range(-1, int32(g.NumNodes())).Draw(t, "base")
-			inGraph := node.base >= 0 && int(node.base) < g.NumNodes()
+			base := rapid.Int32Range(-1, int32(g.NumNodes())).Draw(t, "base")
+			a.Base[at] = base
+			inGraph := base >= 0 && int(base) < g.NumNodes()
 			switch {
-			case node.base == tree.Base[at]:
+			case base == tree.Base[at]:
 				t.Skip("unchanged")
-			case inGraph && g.HasEdge(parent.base, node.base) && (mask == nil || !mask[node.base]):
+			case inGraph && g.HasEdge(tree.Base[parent], base) && (mask == nil || !mask[base]):
 				want = missingWalk // it is a sibling's base, so that its own is missing
 			default:
 				want = extraWalk
 			}
 		case "bud":
-			if tree.Depth(int32(at)) < tree.Hops && neighbours(node.base) > 0 {
+			if tree.Depth(at) < tree.Hops && len((&checker{graph: g, mask: mask}).neighbours(tree.Base[at])) > 0 {
 				t.Skip("not a leaf")
 			}
-			node.children = append(node.children, &growth{base: parent.base})
+			add(tree.Base[parent], at)
 			want = extraWalk
 		}
-		a := nodes[0].write(t)
+		a = shuffled(t, a, lost)
 		err := Check(ctx, g, tree.Base[0], tree.Hops, a, mask)
 		var fault *Fault
 		require.ErrorAs(t, err, &fault)

@@ -214,23 +214,6 @@ func TestNodesDoNotOverlapBesideWideLabels(t *testing.T) {
 	apart(t, text)
 }
 
-func TestCachedSubtreesAreBoxedWithoutTouchingEachOther(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tree := drawnTree(t)
-		points := layout(tree, spacing{sibling: 1, cousin: 1, level: 1, apart: 2.5})
-		first, end := tree.Children(0)
-		right := -10.0
-		for u := first; u < end; u++ {
-			low, high := points[u].X, points[u].X
-			for _, level := range tree.Descendants(u, tree.Hops) {
-				low, high = min(low, points[level[0]].X), max(high, points[level[1]-1].X)
-			}
-			assert.GreaterOrEqual(t, low, right+2.5-1e-9)
-			right = high
-		}
-	})
-}
-
 func TestThePapersFiguresShowTheirPanels(t *testing.T) {
 	for id, want := range map[string]struct {
 		labels               string

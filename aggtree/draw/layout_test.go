@@ -94,6 +94,15 @@ func TestTreesOfAnyShapeAreTidy(t *testing.T) {
 				require.Equal(t, float64(depth), points[i].Y)
 			}
 		}
+		first, end := tree.Children(0)
+		for u, right := first, -10.0; u < end && o.apart > 0; u++ {
+			low, high := points[u].X, points[u].X
+			for _, level := range tree.Descendants(u, tree.Hops) {
+				low, high = min(low, points[level[0]].X), max(high, points[level[1]-1].X)
+			}
+			require.GreaterOrEqual(t, low, right+o.apart-1e-9, "the box of a cached subtree touches another")
+			right = high
+		}
 		shape := make([]string, tree.NumNodes())
 		seen := map[string]int32{}
 		for i := int32(tree.NumNodes()) - 1; i >= 0; i-- {
