@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bytes"
 	"context"
 	"strings"
 	"testing"
@@ -9,10 +8,26 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"nodemask/csr"
+	"nodemask/datasets/internal/formats"
+	"nodemask/datasets/internal/graphfile"
 )
 
+func edgesFrom(ctx context.Context, text string) (g *csr.Graph, ids, notes []string, err error) {
+	l, err := formats.EdgeList(ctx, graphfile.Bytes("f", []byte(text)))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	read, err := fromFile(l, "", "f")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return read.Edges, read.NodeIDs, read.Notes, nil
+}
+
 func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
-	g, ids, _, err := readEdges(t.Context(), strings.NewReader("\ufeffa , b\r\nb\tc \n# note\n\n c   a\nd,d\n"), "f")
+	g, ids, _, err := edgesFrom(t.Context(), "\ufeffa , b\r\nb\tc \n# note\n\n c   a\nd,d\n")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a", "b", "c", "d"}, ids)
 	assert.EqualValues(t, 6, g.NumEdges(), "both directions of three, and no loop")
@@ -25,7 +40,7 @@ func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
 		"a \xff\n":                          "f: line 1: not UTF-8",
 		"a b\n" + strings.Repeat("x", 5000): "f: line 2: longer than 4096 bytes",
 	} {
-		_, _, _, err := readEdges(t.Context(), strings.NewReader(text), "f")
+		_, _, _, err := edgesFrom(t.Context(), text)
 		assert.ErrorContains(t, err, says)
 	}
 }
@@ -33,7 +48,7 @@ func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
 func TestReadingStopsWhenTheContextIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, _, err := readEdges(ctx, strings.NewReader(strings.Repeat("a b\n", 5000)), "f")
+	_, _, _, err := edgesFrom(ctx, strings.Repeat("a b\n", 5000))
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "f: line 4096: ")
 }
@@ -44,7 +59,7 @@ func FuzzEdges(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, ids, _, err := readEdges(t.Context(), bytes.NewReader(data), "f")
+		g, ids, _, err := edgesFrom(t.Context(), string(data))
 		if err != nil {
 			assert.True(t, strings.HasPrefix(err.Error(), "f: "), err.Error())
 			return
@@ -68,7 +83,7 @@ func TestDialectsOfEdgesAreReadAndSaid(t *testing.T) {
 		"a b 0.5\nb a 1\n":        {[]string{"a", "b"}, []string{"2 lines have more than two columns, such as weights: those are left out"}},
 		"a b {'weight': 1}\n":     {[]string{"a", "b"}, []string{"1 lines have more than two columns, such as weights: those are left out"}},
 	} {
-		_, ids, notes, err := readEdges(t.Context(), strings.NewReader(text), "f")
+		_, ids, notes, err := edgesFrom(t.Context(), text)
 		require.NoError(t, err, text)
 		assert.Equal(t, want.ids, ids, text)
 		assert.Equal(t, want.notes, notes, text)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -21,6 +20,8 @@ import (
 var single = map[string]func(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error){
 	".npz":     func(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) { return formats.NPZ(ctx, in) },
 	".graphml": formats.GraphML, ".json": formats.NodeLink, ".pt": formats.Torch, ".pth": formats.Torch,
+	".txt": formats.EdgeList, ".tsv": formats.EdgeList, ".csv": formats.EdgeList, ".edges": formats.EdgeList,
+	".edgelist": formats.EdgeList,
 }
 
 func stem(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
@@ -45,15 +46,7 @@ func openPath(ctx context.Context, path string) (*Graph, error) {
 		return nil, &NameError{Name: path, Problem: parquetAdvice}
 	}
 	if !info.IsDir() {
-		if slices.Contains(edgeListExtensions, extension(path)) && extension(path) != ".csv" {
-			f, err := graphfile.Open(path)
-			if err != nil {
-				return nil, err
-			}
-			g, err := readEdgeList(ctx, f, path)
-			return g, errors.Join(err, f.Close())
-		}
-		if single[extension(path)] == nil {
+		if single[extension(path)] == nil || extension(path) == ".csv" {
 			return nil, &NameError{Name: path, Problem: "not a graph: expected " + layouts}
 		}
 		f, err := graphfile.Open(path)
@@ -88,15 +81,6 @@ func openPath(ctx context.Context, path string) (*Graph, error) {
 
 const parquetAdvice = "Parquet is not read: write CSV in Python, import pandas as pd; for n in (\"nodes\", \"edges\"): " +
 	"pd.read_parquet(n + \".parquet\").to_csv(n + \".csv\", index=False)"
-
-func readEdgeList(ctx context.Context, in io.Reader, name string) (*Graph, error) {
-	edges, ids, notes, err := readEdges(ctx, in, name)
-	if err != nil {
-		return nil, err
-	}
-	return &Graph{Name: stem(name), Source: name, Format: "edge list", Edges: edges, NodeIDs: ids, Notes: notes,
-		Features: Features{Rows: len(ids)}, Labels: slices.Repeat([]int32{Unlabelled}, len(ids))}, nil
-}
 
 func isParquet(dir string) bool {
 	_, packed := os.Stat(filepath.Join(dir, "nodes.parquet"))

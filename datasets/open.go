@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -285,29 +284,24 @@ func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Gra
 		}
 		return graphfile.Bytes(cmp.Or(by[file], file), content), nil
 	}
-	nodesFile, ok := by[csvNodesFile]
-	edgesFile, hasEdges := by[csvEdgesFile]
+	_, hasNodes := by[csvNodesFile]
+	_, hasEdges := by[csvEdgesFile]
 	switch {
-	case len(names) == 1 && single[extension(names[0])] != nil:
+	case len(names) == 1 && single[extension(names[0])] != nil && !hasNodes && !hasEdges:
 		return readSingle(ctx, graphfile.Bytes(names[0], files[names[0]]))
 	case planetoidName(files) != "":
 		return readPlanetoid(ctx, open, planetoidName(files), "ind."+planetoidName(files)+".*")
-	case ok && hasEdges && len(names) == 2:
-		g, err := readCSV(ctx, open, nodesFile+", "+edgesFile)
+	case hasNodes && hasEdges && len(names) == 2:
+		g, err := readCSV(ctx, open, by[csvNodesFile]+", "+by[csvEdgesFile])
 		if err != nil {
 			return nil, err
 		}
 		g.Name = name
 		return g, nil
-	case len(names) == 1 && !ok && !hasEdges && slices.Contains(edgeListExtensions, extension(names[0])):
-		return readEdgeList(ctx, bytes.NewReader(files[names[0]]), names[0])
 	}
 	return nil, fmt.Errorf("found %.80q: expected one .npz, .graphml, .json or .pt file, %s and %s together, or a list "+
-		"of edges (%s)",
-		names, csvNodesFile, csvEdgesFile, strings.Join(edgeListExtensions, ", "))
+		"of edges (.txt, .tsv, .csv, .edges, .edgelist)", names, csvNodesFile, csvEdgesFile)
 }
-
-var edgeListExtensions = []string{".txt", ".tsv", ".csv", ".edges", ".edgelist"}
 
 func (i Info) check(g *Graph) error {
 	for _, c := range []struct {

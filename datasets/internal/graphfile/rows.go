@@ -111,11 +111,11 @@ func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 
 // Rows collects a table's nodes and finds them by id.
 type Rows struct {
-	IDs
 	Graph *Graph // without edges
 
 	columns  Columns
 	ids      []string
+	numbers  map[string]int32 // of nodes, by id
 	labels   []int32
 	classes  Classes
 	masks    [3][]int32 // nodes of each
@@ -124,7 +124,7 @@ type Rows struct {
 
 // ReadNodes collects a table's nodes. accept may refuse an id; nil accepts all.
 func (t *Table) ReadNodes(c Columns, accept func(id []byte) error) (*Rows, error) {
-	r := &Rows{columns: c, features: NewFeatures(len(c.Features))}
+	r := &Rows{columns: c, numbers: map[string]int32{}, features: NewFeatures(len(c.Features))}
 	if err := t.ScanNodes(c, func(id, label []byte, masks [3][]byte, features []float32) error {
 		if accept != nil {
 			if err := accept(id); err != nil {
@@ -139,7 +139,6 @@ func (t *Table) ReadNodes(c Columns, accept func(id []byte) error) (*Rows, error
 	}); err != nil {
 		return nil, err
 	}
-	r.Seal()
 	g := &Graph{Format: "CSV", Nodes: len(r.ids), IDs: r.ids,
 		Features: r.features, FeatureNames: r.columns.Names, Notes: r.columns.Notes}
 	if r.labels != nil {
@@ -150,15 +149,22 @@ func (t *Table) ReadNodes(c Columns, accept func(id []byte) error) (*Rows, error
 	return r, nil
 }
 
+// Find returns the node of an id.
+func (r *Rows) Find(id []byte) (int32, bool) {
+	v, ok := r.numbers[string(id)]
+	return v, ok
+}
+
 func (r *Rows) add(id, label []byte, masks [3][]byte, features []float32) (bytes int64, err error) {
 	v := int32(len(r.ids))
 	if v >= MaxNodes {
 		return 0, fmt.Errorf("more than %d nodes", MaxNodes)
 	}
-	r.ids = append(r.ids, string(id))
-	if first, again := r.IDs.Add(r.ids[v], v); again {
+	if first, again := r.Find(id); again {
 		return 0, fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
 	}
+	r.ids = append(r.ids, string(id))
+	r.numbers[r.ids[v]] = v
 	if r.columns.Label >= 0 {
 		r.labels = append(r.labels, r.classes.Add(label))
 	}
