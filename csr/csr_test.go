@@ -25,16 +25,6 @@ func list(g *Graph) (edges []Edge) {
 	return edges
 }
 
-func TestUndirectedPairsAreStoredInBothRowsOnce(t *testing.T) {
-	g, report, err := FromEdges(4, []Edge{{2, 0}, {0, 2}, {2, 0}, {1, 1}, {3, 2}}, Options{})
-	require.NoError(t, err)
-	assert.Equal(t, []int64{0, 1, 1, 3, 4}, g.Offsets)
-	assert.Equal(t, []int32{2, 0, 3, 2}, g.Indices)
-	assert.Equal(t, Report{Listed: 5, SelfLoops: 1, Duplicates: 2, Edges: 2}, report)
-	assert.Equal(t, "2 edges (5 pairs listed, 1 self-loops and 2 duplicates dropped)", report.String())
-	assert.True(t, g.IsSymmetric())
-}
-
 func TestANodeOutsideTheGraphIsAnErrorThatNamesThePair(t *testing.T) {
 	for _, bad := range []Edge{{0, 3}, {3, 0}, {-1, 0}, {0, -1}} {
 		_, _, err := FromEdges(3, []Edge{{0, 1}, bad}, Options{})

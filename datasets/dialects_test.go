@@ -17,32 +17,13 @@ func wide(text string) string {
 	return string(b)
 }
 
-func TestDialectsOfCSVAreReadAlike(t *testing.T) {
-	for name, files := range map[string][2]string{
-		"commas":       {"id,label,x,flag\né 1,a,1.5,True\n2,NaN,-2,false\n", "source,target\né 1,2\n"},
-		"semicolons":   {"id;label;x;flag\né 1;a;1,5;True\n2;;-2;false\n", "source;target\né 1;2\n"},
-		"tabs":         {"id\tlabel\tx\tflag\né 1\ta\t1.5\t1\n2\tnull\t-2\t0\n", "source\ttarget\né 1\t2\n"},
-		"UTF-16":       {wide("id,label,x,flag\né 1,a,1.5,1\n2,,-2,0\n"), wide("source,target\né 1,2\n")},
-		"old Mac ends": {"id,label,x,flag\ré 1,a,1.5,1\r2,,-2,0\r", "source,target\ré 1,2\r"},
-	} {
-		g, err := csvFrom(t, files[0], files[1])
-		require.NoError(t, err, name)
-		assert.Equal(t, []string{"é 1", "2"}, g.NodeIDs, name)
-		assert.Equal(t, []int32{0, Unlabelled}, g.Labels, name)
-		assert.Equal(t, []float32{1.5, 1, -2, 0}, g.Features.Stored(false).Dense, name)
-		assert.EqualValues(t, 1, g.Report.Edges, name)
-	}
-}
-
 func TestEncodingsOfGraphMLAndJSONAreRead(t *testing.T) {
 	const body = ` standalone="no"?><graphml><key id="y" for="node" attr.type="double"/><graph edgedefault="undirected">` +
 		`<node id="a"><data key="y">1</data></node><node id="b"><data key="y">NaN</data></node></graph></graphml>`
 	for name, content := range map[string]string{
-		"us-ascii":     `<?xml version="1.0" encoding="us-ascii"` + body,
 		"UTF8":         `<?xml version="1.0" encoding="UTF8"` + body,
 		"ISO-8859-1":   `<?xml version="1.0" encoding="ISO-8859-1"` + body + "<!-- \xe9 -->",
 		"Windows-1252": `<?xml version="1.0" encoding="Windows-1252"` + body,
-		"UTF-16":       wide(`<?xml version="1.0" encoding="UTF-16"` + body),
 	} {
 		g := readText(t, "a.graphml", content)
 		assert.Equal(t, []int32{0, Unlabelled}, g.Labels, name)

@@ -44,6 +44,8 @@ func TestTheHeterophilousLayoutHasASplitForEachTrial(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, g.OwnSplits, 1)
 	assert.Equal(t, []int32{1}, g.OwnSplit.Train)
+	_, err = Open(t.Context(), path+":mask=2", OpenOptions{})
+	require.ErrorContains(t, err, `has 2 columns, a split each: expected mask=0 to mask=1, not mask=2`)
 }
 
 func TestRealGraphsOfTheBenchmarkAreRead(t *testing.T) {

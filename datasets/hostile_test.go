@@ -3,7 +3,6 @@
 package datasets
 
 import (
-	"archive/zip"
 	"encoding/binary"
 	"os"
 	"path/filepath"
@@ -113,31 +112,6 @@ func TestTextThatIsNotUTF8IsNamedByLineAndByte(t *testing.T) {
 	require.ErrorContains(t, err,
 		"nodes.csv: line 2: byte 5 of the line is 0xe9, which is not UTF-8 (byte 16 of the file, counted from 0): convert "+
 			"the file, for instance by 'iconv -f LATIN1 -t UTF-8'")
-}
-
-func TestMasksOfACSVAreItsOwnSplit(t *testing.T) {
-	g, err := csvFrom(t,
-		",id,y,x,train_mask,val_mask,test_mask\n0,a,0.0,1,True,False,False\n1,b,1.0,2,0,1,0\n2,c,1,3,,,True\n",
-		"source,target,weight\na,b,2\nb,a,2\n")
-	require.NoError(t, err)
-	require.Equal(t, []string{"0", "1"}, g.Classes)
-	require.Equal(t, []int32{0, 1, 1}, g.Labels)
-	require.Equal(t, 1, g.Features.Width)
-	require.NotNil(t, g.OwnSplit)
-	require.Equal(t, []int32{0}, g.OwnSplit.Train)
-	require.Equal(t, []int32{1}, g.OwnSplit.Validation)
-	require.Equal(t, []int32{2}, g.OwnSplit.Test)
-	require.Equal(t, []string{"column 1 has no name: left out", `column "weight" of edges: left out`}, g.Notes)
-	require.EqualValues(t, 1, g.Reverses, "the other direction is no repeat")
-	require.Equal(t, g.Notes, g.Remarks())
-}
-
-func TestFeaturesAreStoredAlikeWhateverTheFile(t *testing.T) {
-	g, err := ReadMemory(t.Context(), "", map[string][]byte{"a.npz": tiny().With(members{"adj_data": npy("<f4",
-		[]int{5}, []float32{1, 2, 1, 1, 1})}).Zip(zip.Store)})
-	require.NoError(t, err)
-	require.False(t, g.Features.IsSparse(), "half of it is not 0")
-	require.Contains(t, g.Notes, `"adj_data", the weights of edges: left out`)
 }
 
 func TestParquetSaysHowItIsReadAfterAll(t *testing.T) {

@@ -47,20 +47,6 @@ func TestReadNPZMakesGraphsUndirected(t *testing.T) {
 		Values: []float32{1, 0.5, 2}}, g.Features.Stored(true))
 }
 
-func TestReadNPZTakesDenseFeaturesNamesAndTextLabels(t *testing.T) {
-	g, err := readMembers(t, tiny().With(members{
-		"attr_data":   nil,
-		"attr_matrix": npy("<f8", []int{3, 2}, []float64{1, 0, 0, 0, 0.5, 2}),
-		"labels":      npy("<U2", []int{3}, []uint32{'1', '0', 0, 0, '9', 0}),
-		"node_names":  npy("|S1", []int{3}, "abc"),
-	}))
-	require.NoError(t, err)
-	assert.Equal(t, []float32{1, 0, 0, 0, 0.5, 2}, g.Features.Dense)
-	assert.Equal(t, []string{"9", "10"}, g.Classes, "by value")
-	assert.Equal(t, []int32{1, Unlabelled, 0}, g.Labels)
-	assert.Equal(t, []string{"a", "b", "c"}, g.NodeIDs)
-}
-
 func TestReadNPZTakesClassNamesAndPassesOverPickledOnes(t *testing.T) {
 	g, err := readMembers(t, tiny().With(members{"class_names": npy("|S1", []int{3}, "xyz")}))
 	require.NoError(t, err)

@@ -146,10 +146,3 @@ func TestADrawnGraphIsCutOffByItsContext(t *testing.T) {
 		require.LessOrEqual(t, c.asked, last+4, "after %d looks", last)
 	}
 }
-
-func TestTheSmallestSBMHasOneEdge(t *testing.T) {
-	_, err := SBM(t.Context(), SBMOptions{Nodes: 2, Classes: 1, MeanDegree: 1})
-	assert.ErrorContains(t, err, "expected at most 9 in 10")
-	g := drawSBM(t, SBMOptions{Nodes: 2, Classes: 1, MeanDegree: 0.8})
-	assert.Equal(t, int64(2), g.Edges.NumEdges())
-}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 )
 
 func TestMacroF1IsTheMeanOfTheClassesF1(t *testing.T) {
@@ -18,28 +17,12 @@ func TestMacroF1IsTheMeanOfTheClassesF1(t *testing.T) {
 	require.InDelta(t, 4.0/6, m.Accuracy, 1e-12)
 	require.InDelta(t, 4.0/6, m.MicroF1, 1e-12)
 	require.Equal(t, [][]int{{2, 1, 0}, {1, 1, 0}, {0, 0, 1}}, m.Confusion)
-}
-
-func TestAClassNeitherThereNorPredictedIsLeftOutOfMacroF1(t *testing.T) {
-	m, err := Evaluate([]int32{0, 1}, []int32{0, 1}, 5)
+	m, err = Evaluate([]int32{0, 1}, []int32{0, 1}, 5)
 	require.NoError(t, err)
-	require.Equal(t, 1.0, m.MacroF1)
-}
-
-func TestAClassPredictedButNotThereCountsAsZero(t *testing.T) {
-	m, err := Evaluate([]int32{0, 1}, []int32{0, 0}, 2)
+	require.Equal(t, 1.0, m.MacroF1, "classes that neither occur nor are predicted do not count")
+	m, err = Evaluate([]int32{0, 1}, []int32{0, 0}, 2)
 	require.NoError(t, err)
-	require.InDelta(t, (2.0/3+0)/2, m.MacroF1, 1e-12)
-}
-
-func TestMicroF1EqualsAccuracyWithOneClassANode(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		labels := rapid.SliceOfN(rapid.Int32Range(0, 3), 1, 50).Draw(t, "labels")
-		predictions := rapid.SliceOfN(rapid.Int32Range(0, 3), len(labels), len(labels)).Draw(t, "predictions")
-		m, err := Evaluate(predictions, labels, 4)
-		require.NoError(t, err)
-		require.InDelta(t, m.Accuracy, m.MicroF1, 1e-12)
-	})
+	require.InDelta(t, (2.0/3+0)/2, m.MacroF1, 1e-12, "a class that is predicted and does not occur counts as 0")
 }
 
 func TestPredictionsThatAreNoClassAreRefused(t *testing.T) {
