@@ -136,7 +136,7 @@ func (m *Model) newcomers(nodes []Node) (*datasets.Newcomers, error) {
 		Features: datasets.Features{Rows: len(nodes), Width: m.Saved.Features, Dense: []float32{}}}
 	place := map[string]int32{}
 	for i, node := range nodes {
-		_, known := m.predictor.Known([]byte(node.ID))
+		_, known := m.predictor.Known(node.ID)
 		if _, twice := place[node.ID]; twice || known {
 			return nil, fmt.Errorf("node %.60q arrives, but there is a node of that id: expected another id", node.ID)
 		}
@@ -151,7 +151,7 @@ func (m *Model) newcomers(nodes []Node) (*datasets.Newcomers, error) {
 		for _, id := range node.Neighbours {
 			if w, ok := place[id]; ok && w != int32(i) {
 				n.Linked[i], n.Linked[w] = append(n.Linked[i], w), append(n.Linked[w], int32(i))
-			} else if u, known := m.predictor.Known([]byte(id)); known {
+			} else if u, known := m.predictor.Known(id); known {
 				n.Known[i] = append(n.Known[i], u)
 			} else if !ok {
 				return nil, fmt.Errorf("node %.60q is joined to %.60q, which neither the graph nor the arriving nodes have",

@@ -30,7 +30,8 @@ func withCSV(ctx context.Context, open opener, file string, use func(t *graphfil
 }
 
 func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
-	var nodes *graphfile.Rows
+	var g *graphfile.Graph
+	var numbers map[string]int32
 	err := withCSV(ctx, open, csvNodesFile, func(t *graphfile.Table) error {
 		labels := graphfile.LabelColumns(ctx)
 		if _, err := t.Column(labels...); err != nil {
@@ -40,8 +41,8 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 		if err != nil {
 			return err
 		}
-		nodes, err = t.ReadNodes(c, nil)
-		if err == nil && nodes.Graph.Nodes == 0 {
+		g, numbers, err = t.ReadNodes(c, nil)
+		if err == nil && g.Nodes == 0 {
 			err = t.Errorf("no nodes: expected a line for each")
 		}
 		return err
@@ -49,13 +50,12 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := nodes.Graph
 	var pairs []csr.Edge
 	err = withCSV(ctx, open, csvEdgesFile, func(t *graphfile.Table) error {
-		return readCSVPairs(t, g, func(source, target []byte) error {
+		return readCSVPairs(t, g, func(source, target string) error {
 			var ends [2]int32
-			for i, id := range [2][]byte{source, target} {
-				v, ok := nodes.Find(id)
+			for i, id := range [2]string{source, target} {
+				v, ok := numbers[id]
 				if !ok {
 					return t.Errorf("the edge names node %.80q, which %s does not have: add it there, or remove the edge",
 						id, csvNodesFile)
@@ -86,22 +86,22 @@ func FeatureColumns(ctx context.Context, path string) (names []string) {
 
 // ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty; the next line
 // overwrites slices. Errors, also from each, name file and line.
-func ScanNodes(ctx context.Context, path string, each func(id, label []byte, features []float32) error) error {
+func ScanNodes(ctx context.Context, path string, each func(id, label string, features []float32) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, err := t.Columns(graphfile.LabelColumns(ctx)...)
 		if err != nil {
 			return err
 		}
-		return t.ScanNodes(c, func(id, label []byte, _ [3][]byte, features []float32) error {
+		return t.ScanNodes(c, func(id, label string, _ [3]string, features []float32) error {
 			return each(id, label, features)
 		})
 	})
 }
 
 // ScanEdges is [ScanNodes] for edges.csv.
-func ScanEdges(ctx context.Context, path string, each func(source, target []byte) error) error {
+func ScanEdges(ctx context.Context, path string, each func(source, target string) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
-		return readCSVPairs(t, &graphfile.Graph{}, func(source, target []byte) error {
+		return readCSVPairs(t, &graphfile.Graph{}, func(source, target string) error {
 			if err := each(source, target); err != nil {
 				return t.Errorf("%w", err)
 			}
@@ -110,7 +110,7 @@ func ScanEdges(ctx context.Context, path string, each func(source, target []byte
 	})
 }
 
-func readCSVPairs(t *graphfile.Table, g *graphfile.Graph, pair func(source, target []byte) error) error {
+func readCSVPairs(t *graphfile.Table, g *graphfile.Graph, pair func(source, target string) error) error {
 	source, err := t.Column(graphfile.SourceNames...)
 	if err != nil {
 		return err

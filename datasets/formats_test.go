@@ -485,7 +485,7 @@ func TestHostileFoldersOfTheOpenGraphBenchmark(t *testing.T) {
 		"a bomb": {map[string][]byte{"raw/node-feat.csv.gz": gzipped(strings.Repeat("0\n", 40<<20))},
 			"more lines than the 8 nodes"},
 		"a bomb of a line": {map[string][]byte{"raw/node-feat.csv.gz": gzipped(strings.Repeat("0,", 40<<20))},
-			"line 1: longer than 16777216 bytes"},
+			"line 1: a line of more than 16 MiB: expected less"},
 		"damaged": {map[string][]byte{"raw/edge.csv.gz": damaged(gzipped("0,1\n"))},
 			"edge.csv.gz: line 2: gzip: invalid checksum"},
 	} {

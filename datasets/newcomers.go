@@ -27,7 +27,7 @@ type Newcomers struct {
 type NewcomersOptions struct {
 	Width int // features per node
 	// Known returns the model's node with this id.
-	Known func(id []byte) (int32, bool)
+	Known func(id string) (int32, bool)
 	// SkipUnknownEdges skips edges to nodes neither new nor known; otherwise they are errors.
 	SkipUnknownEdges bool
 }
@@ -35,14 +35,15 @@ type NewcomersOptions struct {
 // ReadNewcomers reads files like the nodes.csv and edges.csv of [Open], features in training's order, and ignores
 // labels.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o NewcomersOptions) (*Newcomers, error) {
-	accept := func(id []byte) error {
+	accept := func(id string) error {
 		if _, ok := o.Known(id); ok {
 			return fmt.Errorf("node %.80q is one that the model was trained on: only nodes that are new can be predicted "+
 				"from a cache", id)
 		}
 		return nil
 	}
-	var nodes *graphfile.Rows
+	var nodes *graphfile.Graph
+	var numbers map[string]int32
 	err := withCSV(ctx, graphfile.Open, nodesFile, func(t *graphfile.Table) error {
 		c, err := t.Columns(graphfile.LabelColumns(ctx)...)
 		if err != nil {
@@ -53,16 +54,16 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o Newcomers
 			return t.Errorf("%d columns of features beside the id: expected %d, as the model was trained with%s", found,
 				o.Width, left)
 		}
-		nodes, err = t.ReadNodes(c, accept)
+		nodes, numbers, err = t.ReadNodes(c, accept)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	n := &Newcomers{IDs: nodes.Graph.IDs, Features: Features(nodes.Graph.Features).compact()}
+	n := &Newcomers{IDs: nodes.IDs, Features: Features(nodes.Features).compact()}
 	n.Known, n.Linked = make([][]int32, len(n.IDs)), make([][]int32, len(n.IDs))
-	number := func(id []byte) (v int32, isNew bool, err error) {
-		if v, isNew = nodes.Find(id); isNew {
+	number := func(id string) (v int32, isNew bool, err error) {
+		if v, isNew = numbers[id]; isNew {
 			return v, true, nil
 		}
 		v, ok := o.Known(id)
@@ -75,7 +76,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o Newcomers
 		return -1, false, fmt.Errorf("the edge names node %.80q, which is neither in %s nor in the model's cache: that has "+
 			"the train nodes alone; leave out edges to others, or skip them (skip unknown edges)", id, nodesFile)
 	}
-	if err := ScanEdges(ctx, edgesFile, func(source, target []byte) error {
+	if err := ScanEdges(ctx, edgesFile, func(source, target string) error {
 		v, vNew, err := number(source)
 		if err != nil {
 			return err

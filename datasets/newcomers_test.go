@@ -22,8 +22,8 @@ func readNewcomersWith(t *testing.T, nodes, edges string, skip bool) (*Newcomers
 	require.NoError(t, os.WriteFile(nodesFile, []byte(nodes), 0o666))
 	require.NoError(t, os.WriteFile(edgesFile, []byte(edges), 0o666))
 	return ReadNewcomers(t.Context(), nodesFile, edgesFile, NewcomersOptions{Width: 2, SkipUnknownEdges: skip,
-		Known: func(id []byte) (int32, bool) {
-			return int32(id[0] - '0'), string(id) == "0" || string(id) == "1"
+		Known: func(id string) (int32, bool) {
+			return int32(id[0] - '0'), id == "0" || id == "1"
 		}})
 }
 
@@ -71,7 +71,7 @@ func TestNewcomersErrorsNameFileAndLine(t *testing.T) {
 			"source,target\na,2\n"},
 		"new.csv nor in the model's cache": {"id,x,z\na,0,0\n",
 			"source,target\n2,a\n"},
-		"joins.csv: line 2: column 1: a quote is not closed. Fields must not span line": {"id,x,z\na,0,0\n",
+		"joins.csv: line 2: column 6: extraneous or missing": {"id,x,z\na,0,0\n",
 			"source,target\n\"a,b\n"},
 	} {
 		_, err := readNewcomers(t, c.nodes, c.edges)

@@ -31,11 +31,7 @@ const (
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
-		open := openPipe
-		if info.Mode()&fs.ModeDevice != 0 {
-			open = func(path string) (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) }
-		}
-		return through(path, open, write) // /dev/stdout and the like must not be replaced
+		return through(path, write) // /dev/stdout and the like must not be replaced
 	}
 	folder, start := filepath.Dir(path), partStart(path)
 	sweep(folder, start)
@@ -81,8 +77,8 @@ func WriteBytes(path string, mode fs.FileMode, content []byte) error {
 	return Write(path, mode, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
-func through(path string, open func(string) (*os.File, error), write func(io.Writer) error) error {
-	f, err := open(path)
+func through(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return cause(err)
 	}

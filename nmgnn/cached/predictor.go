@@ -79,7 +79,7 @@ func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 }
 
 // Known returns a cached node's number, by id.
-func (p *Predictor) Known(id []byte) (int32, bool) {
+func (p *Predictor) Known(id string) (int32, bool) {
 	v, ok := p.known[string(id)]
 	return v, ok
 }

@@ -62,7 +62,7 @@ func (g *graphOfArrays) labels(a *numpy.Array, names []string) error {
 	for v := range labels {
 		text := a.Text(int64(v), 0)
 		if a.Type.IsText() {
-			labels[v] = index.Add([]byte(text))
+			labels[v] = index.Add(text)
 		} else if labels[v], ok = index.AddNumber(text); !ok {
 			return a.Errorf("node %d has label %s: expected a whole number, or NaN or -1 for none", v, text)
 		}

@@ -136,8 +136,8 @@ func (r ogbFolder) one(file string) (int64, error) {
 	return all[0], nil
 }
 
-func ogbNumber(t *graphfile.Table, field []byte, most int64) (int64, error) {
-	n, err := strconv.ParseUint(string(field), 10, 63)
+func ogbNumber(t *graphfile.Table, field string, most int64) (int64, error) {
+	n, err := strconv.ParseUint(field, 10, 63)
 	if err != nil || int64(n) >= most {
 		return 0, t.Errorf("found %.40q: expected a whole number from 0 to %d", field, most-1)
 	}
@@ -190,7 +190,7 @@ func (r ogbFolder) labels(g *graphfile.Graph) error {
 		if len(t.Fields) != 1 {
 			return t.Errorf("%d labels a node: expected one class", len(t.Fields))
 		}
-		label, ok := index.AddNumber(cmp.Or(string(t.Fields[0]), "nan"))
+		label, ok := index.AddNumber(cmp.Or(t.Fields[0], "nan"))
 		if !ok {
 			return t.Errorf("found the label %.40q: expected a whole number", t.Fields[0])
 		}

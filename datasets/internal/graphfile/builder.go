@@ -213,7 +213,7 @@ func (b *Builder) addClass(name, value string) (bool, error) {
 	}
 	b.found |= 1 << i
 	c := &b.class[i]
-	if label := c.index.Add([]byte(value)); label != Unlabelled {
+	if label := c.index.Add(value); label != Unlabelled {
 		c.labels = append(unlabelledUpTo(c.labels, len(b.offsets)-1), label)
 	}
 	return true, nil

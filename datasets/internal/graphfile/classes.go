@@ -20,25 +20,26 @@ type Classes struct {
 }
 
 // Add returns a class's number; [Unlabelled] for an empty name, NaN and null.
-func (c *Classes) Add(name []byte) int32 {
+func (c *Classes) Add(name string) int32 {
 	switch {
-	case len(name) == 0:
+	case name == "":
 		return Unlabelled
 	case len(name) <= 4 && slices.ContainsFunc([]string{"nan", "null", "<na>"}, func(null string) bool {
-		return strings.EqualFold(null, string(name))
+		return strings.EqualFold(null, name)
 	}):
 		c.nulls++
 		return Unlabelled
 	}
-	if i, ok := c.index[string(name)]; ok {
+	if i, ok := c.index[name]; ok {
 		return i
 	}
 	if c.index == nil {
 		c.index = map[string]int32{}
 	}
 	i := int32(len(c.names))
-	c.names = append(c.names, string(name))
-	c.index[c.names[i]] = i
+	name = strings.Clone(name)
+	c.names = append(c.names, name)
+	c.index[name] = i
 	return i
 }
 
@@ -48,7 +49,7 @@ func (c *Classes) AddNumber(text string) (number int32, ok bool) {
 	if !whole {
 		return 0, false
 	}
-	return c.Add([]byte(name)), true
+	return c.Add(name), true
 }
 
 // numberName returns a number as a class name, integers exactly; whole includes NaN.

@@ -38,12 +38,12 @@ func TestNumbersAndTruthsHaveOneNameInEveryFormat(t *testing.T) {
 		var x Classes
 		labels := make([]int32, len(c.names))
 		for v, name := range c.names {
-			labels[v] = x.Add([]byte(name))
+			labels[v] = x.Add(name)
 		}
 		assert.Equal(t, c.classes, x.Finish(labels), c.names)
 	}
 	var x Classes
-	labels := []int32{x.Add([]byte("True")), x.Add(nil), x.Add([]byte("false")), x.Add([]byte("true"))}
+	labels := []int32{x.Add("True"), x.Add(""), x.Add("false"), x.Add("true")}
 	assert.Equal(t, []string{"0", "1"}, x.Finish(labels))
 	assert.Equal(t, []int32{1, Unlabelled, 0, 1}, labels, "nodes of two spellings are of one class")
 }

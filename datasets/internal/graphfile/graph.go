@@ -218,20 +218,20 @@ func ClaimError(what string, nodes, edges int64) error {
 	return nil
 }
 
-// ParseFeature returns a finite number, or 1 or 0 for true or false. It does not allocate.
-func ParseFeature(field []byte) (float32, error) {
+// ParseFeature returns a finite number, or 1 or 0 for true or false.
+func ParseFeature(field string) (float32, error) {
 	if len(field) == 1 && '0' <= field[0] && field[0] <= '9' {
 		return float32(field[0] - '0'), nil
 	}
-	v, err := strconv.ParseFloat(string(field), 32)
+	v, err := strconv.ParseFloat(field, 32)
 	switch {
-	case err != nil && strings.EqualFold(string(field), "true"):
+	case err != nil && strings.EqualFold(field, "true"):
 		return 1, nil
-	case err != nil && strings.EqualFold(string(field), "false"):
+	case err != nil && strings.EqualFold(field, "false"):
 		return 0, nil
 	case err == nil && !math.IsNaN(v) && !math.IsInf(v, 0):
 		return float32(v), nil
-	case len(field) == 0:
+	case field == "":
 		return 0, errors.New("the feature is empty: write 0")
 	case errors.Is(err, strconv.ErrSyntax):
 		return 0, fmt.Errorf("found %.40q: expected a finite number that fits 32 bits: %w", field, errText)

@@ -72,18 +72,19 @@ func (t *Table) Columns(labels ...string) (Columns, error) {
 	return c, nil
 }
 
-// ScanNodes calls each for every line; label and masks may be empty. The next line overwrites its arguments.
-func (t *Table) ScanNodes(c Columns, each func(id, label []byte, masks [3][]byte, features []float32) error) error {
+// ScanNodes calls each for every line; label and masks may be empty. The next line overwrites
+// features.
+func (t *Table) ScanNodes(c Columns, each func(id, label string, masks [3]string, features []float32) error) error {
 	row := make([]float32, len(c.Features))
-	field := func(column int) []byte {
+	field := func(column int) string {
 		if column < 0 {
-			return nil
+			return ""
 		}
 		return t.Fields[column]
 	}
 	for t.Next() {
 		id := field(c.ID)
-		if len(id) == 0 {
+		if id == "" {
 			return t.Errorf("the id is empty: every node needs one")
 		}
 		for i, column := range c.Features {
@@ -92,7 +93,7 @@ func (t *Table) ScanNodes(c Columns, each func(id, label []byte, masks [3][]byte
 				return t.Errorf("column %.80q: %w", t.Header[column], err)
 			}
 		}
-		masks := [3][]byte{field(c.Masks[0]), field(c.Masks[1]), field(c.Masks[2])}
+		masks := [3]string{field(c.Masks[0]), field(c.Masks[1]), field(c.Masks[2])}
 		if err := each(id, field(c.Label), masks, row); err != nil {
 			return t.Errorf("%w", err)
 		}
@@ -109,73 +110,49 @@ func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 	}
 }
 
-// Rows collects a table's nodes and finds them by id.
-type Rows struct {
-	Graph *Graph // without edges
-
-	columns  Columns
-	ids      []string
-	numbers  map[string]int32 // of nodes, by id
-	labels   []int32
-	classes  Classes
-	masks    [3][]int32 // nodes of each
-	features Features
-}
-
-// ReadNodes collects a table's nodes. accept may refuse an id; nil accepts all.
-func (t *Table) ReadNodes(c Columns, accept func(id []byte) error) (*Rows, error) {
-	r := &Rows{columns: c, numbers: map[string]int32{}, features: NewFeatures(len(c.Features))}
-	if err := t.ScanNodes(c, func(id, label []byte, masks [3][]byte, features []float32) error {
+// ReadNodes returns a table's nodes, without edges, and their numbers by id. accept may refuse an id; nil accepts all.
+func (t *Table) ReadNodes(c Columns, accept func(id string) error) (g *Graph, numbers map[string]int32, err error) {
+	g = &Graph{Format: "CSV", Features: NewFeatures(len(c.Features)), FeatureNames: c.Names, Notes: c.Notes}
+	numbers = map[string]int32{}
+	var classes Classes
+	var labels []int32
+	var sets [3][]int32
+	err = t.ScanNodes(c, func(id, label string, masks [3]string, features []float32) error {
+		v := int32(g.Nodes)
+		if g.Nodes >= MaxNodes {
+			return fmt.Errorf("more than %d nodes", MaxNodes)
+		}
 		if accept != nil {
 			if err := accept(id); err != nil {
 				return err
 			}
 		}
-		bytes, err := r.add(id, label, masks, features)
-		if err != nil {
-			return err
+		if first, again := numbers[id]; again {
+			return fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
 		}
-		return t.in.Take(bytes)
-	}); err != nil {
-		return nil, err
-	}
-	g := &Graph{Format: "CSV", Nodes: len(r.ids), IDs: r.ids,
-		Features: r.features, FeatureNames: r.columns.Names, Notes: r.columns.Notes}
-	if r.labels != nil {
-		g.SetLabels(&r.classes, r.labels)
-	}
-	g.SetSplit(MasksSplit, r.columns.Masks != [3]int{-1, -1, -1}, r.masks)
-	r.Graph = g
-	return r, nil
-}
-
-// Find returns the node of an id.
-func (r *Rows) Find(id []byte) (int32, bool) {
-	v, ok := r.numbers[string(id)]
-	return v, ok
-}
-
-func (r *Rows) add(id, label []byte, masks [3][]byte, features []float32) (bytes int64, err error) {
-	v := int32(len(r.ids))
-	if v >= MaxNodes {
-		return 0, fmt.Errorf("more than %d nodes", MaxNodes)
-	}
-	if first, again := r.Find(id); again {
-		return 0, fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
-	}
-	r.ids = append(r.ids, string(id))
-	r.numbers[r.ids[v]] = v
-	if r.columns.Label >= 0 {
-		r.labels = append(r.labels, r.classes.Add(label))
-	}
-	for set, mask := range masks {
-		if in, err := parseMask(string(mask)); err != nil {
-			return 0, err
-		} else if in {
-			r.masks[set] = append(r.masks[set], v)
+		id = strings.Clone(id) // it shares the line's memory
+		g.Nodes, g.IDs = g.Nodes+1, append(g.IDs, id)
+		numbers[id] = v
+		if c.Label >= 0 {
+			labels = append(labels, classes.Add(label))
 		}
+		for set, mask := range masks {
+			if in, err := parseMask(mask); err != nil {
+				return err
+			} else if in {
+				sets[set] = append(sets[set], v)
+			}
+		}
+		return t.in.Take(128 + int64(len(id)) + g.Features.Add(features))
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	return 128 + int64(len(id)) + r.features.Add(features), nil
+	if labels != nil {
+		g.SetLabels(&classes, labels)
+	}
+	g.SetSplit(MasksSplit, c.Masks != [3]int{-1, -1, -1}, sets)
+	return g, numbers, nil
 }
 
 func parseMask(field string) (bool, error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -114,16 +115,16 @@ func (f *filesFn) ProcessElement(ctx context.Context, number int, emit func(int,
 }
 
 func (d *dealer) nodes(ctx context.Context, path string) error {
-	return datasets.ScanNodes(ctx, path, func(id, label []byte, features []float32) error {
+	return datasets.ScanNodes(ctx, path, func(id, label string, features []float32) error {
 		if len(features) != d.model.Features {
 			return fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), d.model.Features)
 		}
-		name := string(id)
+		name := strings.Clone(id) // it shares the line's memory
 		p, err := d.parcel(name, 2+len(features))
 		if err != nil {
 			return err
 		}
-		p.IDs, p.Labels = append(p.IDs, name), append(p.Labels, string(label))
+		p.IDs, p.Labels = append(p.IDs, name), append(p.Labels, strings.Clone(label))
 		add(&p.Features, features)
 		return nil
 	})
@@ -137,8 +138,8 @@ func (d *dealer) edges(ctx context.Context, path string) error {
 		}
 		return err
 	}
-	return datasets.ScanEdges(ctx, path, func(source, target []byte) error {
-		a, b := string(source), string(target)
+	return datasets.ScanEdges(ctx, path, func(source, target string) error {
+		a, b := strings.Clone(source), strings.Clone(target)
 		if err := put(a, b); err != nil || a == b {
 			return err
 		}
