@@ -47,7 +47,6 @@ type training struct {
 	keepRate   float64
 	seed       uint64
 	backend    string
-	each       func(epoch int, e train.Epoch)
 	settings   []func(p *hyper.Parameters)
 }
 
@@ -81,11 +80,6 @@ func Backend(id string) Option { return func(t *training) { t.backend = id } }
 // Settings changes hyperparameters; change receives the defaults, with the keep rate applied.
 func Settings(change func(p *hyper.Parameters)) Option {
 	return func(t *training) { t.settings = append(t.settings, change) }
-}
-
-// EachEpoch calls report after each epoch (from 1) with its metrics.
-func EachEpoch(report func(epoch int, e train.Epoch)) Option {
-	return func(t *training) { t.each = report }
 }
 
 // Train returns a model trained on g. It splits the nodes stratified by class, trains until the validation loss stops
@@ -140,11 +134,7 @@ func trainingOf(n Network, options []Option) (*training, error) {
 
 func (t *training) run(ctx context.Context, b *backend.Backend) (*Model, error) {
 	x := t.experiment
-	results, err := x.Run(ctx, b, []uint64{t.seed}, train.RunOptions{Progress: func(p train.Progress) {
-		if t.each != nil {
-			t.each(p.Epoch, p.Last)
-		}
-	}})
+	results, err := x.Run(ctx, b, []uint64{t.seed}, train.RunOptions{})
 	if err != nil {
 		return nil, err
 	}

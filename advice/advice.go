@@ -101,8 +101,6 @@ func (o Options) Complete() (Options, error) {
 	switch {
 	case len(o.Models) == 0:
 		return o, misusef("no model is named: expected --models with some of %s", strings.Join(hyper.Models(), ","))
-	case len(o.Settings) == 0:
-		return o, misusef("no setting is named: expected %s, %s or both", datasets.Inductive, datasets.Transductive)
 	case o.Budget < 0:
 		return o, misusef("a budget of %v: expected a time above 0", o.Budget)
 	case g.CheckTrainable() != nil:

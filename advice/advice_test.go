@@ -323,7 +323,6 @@ func TestGraphsThatNothingCanBeSaidAboutAreRefused(t *testing.T) {
 		{func(o *Options) { o.Models = []string{"gni"} }, `no model "gni"`},
 		{func(o *Options) { o.Models = []string{"gin", "gin"} }, `the model "gin" twice`},
 		{func(o *Options) { o.Models = []string{} }, "no model is named: expected --models with some of gin,gat,"},
-		{func(o *Options) { o.Settings = []datasets.Setting{} }, "no setting is named: expected inductive, transductive"},
 		{func(o *Options) { o.Budget = -1 }, "a budget of -1ns: expected a time above 0"},
 	} {
 		o := options("gin")
@@ -427,25 +426,17 @@ func TestAnOpenArmThatIsAheadByLessThanItsIntervalAllowsIsNotToBeUsed(t *testing
 	}
 }
 
-// hasty is a lab whose budget ends before any trial.
-type hasty struct{ *fake }
-
-func (hasty) Train(ctx context.Context, _ string, _ []record.Cell, _ []uint64) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
 func TestABudgetTooShortForOneTrialIsNamed(t *testing.T) {
 	lab := noisy(2, nil)
 	o := options("gin")
 	o.Budget = 5 * time.Millisecond
-	a := advised(t, o, hasty{lab})
+	a := advised(t, o, &ending{lab, lab.trials})
 	assert.Equal(t, "4 of 4 comparisons are not settled. No trial ended in the budget of 5ms: expected a longer --budget, "+
 		"such as 5m0s.", a.Rest())
 
 	stopped(t, options("gin"), lab, 4)
 	assert.Regexp(t, `^4 of 4 comparisons are not settled: about [\dm]+s more, by the same command with --budget [\dm]+s, `+
-		`which goes on from here\.$`, advised(t, o, hasty{lab}).Rest())
+		`which goes on from here\.$`, advised(t, o, &ending{lab, lab.trials}).Rest())
 }
 
 // ending is a lab whose budget ends after some trials, whatever the clock says.

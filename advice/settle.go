@@ -61,7 +61,7 @@ func (q *Question) collapse(g *datasets.Graph) {
 	if len(all) == 0 {
 		return
 	}
-	limit := max(stats.Median(all)/2, 100*constantF1(g)+3)
+	limit := max(stats.Median(all)/2, 100*ConstantF1(g)+3)
 	for _, a := range q.Arms {
 		a.Collapsed = 0
 		for _, f1 := range a.F1 {
@@ -72,8 +72,8 @@ func (q *Question) collapse(g *datasets.Graph) {
 	}
 }
 
-// constantF1 is the macro F1 of always predicting the most frequent class.
-func constantF1(g *datasets.Graph) float64 {
+// ConstantF1 returns the macro F1, from 0 to 1, of predicting a graph's most frequent class for every node.
+func ConstantF1(g *datasets.Graph) float64 {
 	counts, total := make([]int, g.NumClasses()), 0
 	for _, c := range g.Labels {
 		if c != datasets.Unlabelled {

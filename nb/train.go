@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"nodemask/datasets"
+	"nodemask/advice"
 	"nodemask/internal/checkout"
 	"nodemask/nb/internal/notebook"
 	"nodemask/nb/worker"
@@ -87,7 +87,7 @@ func run(t worker.Training, quiet bool) {
 			if trial.ValidationF1 > 50+collapseMargin {
 				continue
 			}
-			if constant := constantF1(Data(c.Data)); trial.ValidationF1 <= constant+collapseMargin {
+			if constant := 100 * advice.ConstantF1(Data(c.Data)); trial.ValidationF1 <= constant+collapseMargin {
 				Markdown(notebook.Collapsed(labels[c.Key()], trial.Seed, trial.ValidationF1, constant, c.Parameters))
 				break // one warning per cell
 			}
@@ -96,16 +96,6 @@ func run(t worker.Training, quiet bool) {
 }
 
 const collapseMargin = 3 // as of stats.Metrics, in percent
-
-// constantF1 is the macro F1 of always predicting the largest class, in percent.
-func constantF1(g *datasets.Graph) float64 {
-	d := datasets.Describe(g)
-	most, labelled := 0, d.Nodes-d.Unlabelled
-	for _, class := range d.Classes {
-		most = max(most, class.Nodes)
-	}
-	return 200 * float64(most) / float64(max(most+labelled, 1)) / float64(max(len(d.Classes), 1))
-}
 
 func trainInto(ctx context.Context, p *notebook.Progress, labels map[string]string, t worker.Training) (ran int,
 	err error) {

@@ -182,7 +182,7 @@ func showAdvice(c *cobra.Command, a *advice.Advice, asJSON bool, output string) 
 	}
 	fmt.Fprintf(out, "%s\n\n", a.Sentence)
 	if a.Command != "" {
-		if err := printTable(out, a.Table(), false); err != nil {
+		if err := printTable(out, a.Table()); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func predictMasking(w io.Writer, g *datasets.Graph, settings []datasets.Setting,
 	}
 	fmt.Fprintf(w, "What masking does to GIN's macro F1 on %s, %d %% to train on, by rule and without training:\n", g.Name,
 		trainPercent)
-	if err := printTable(w, t, false); err != nil {
+	if err := printTable(w, t); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "Masking. %s\nRescaled. %s\n", masked.Words(), rescaled.Words())

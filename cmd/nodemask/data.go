@@ -117,7 +117,7 @@ func (f *dataFlags) list(c *cobra.Command, _ string) error {
 		t.Rows = append(t.Rows, plots.Fields(l.Kind, l.Name, l.Where, l.Description, count(int64(l.Nodes)), count(l.Edges),
 			degree, homophily, count(int64(l.Features)), count(int64(l.Classes))))
 	}
-	return printTable(w, t, false)
+	return printTable(w, t)
 }
 
 func count(n int64) string {
@@ -187,7 +187,7 @@ func (f *dataFlags) describe(c *cobra.Command, name string) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := printTable(w, t, false); err != nil {
+		if err := printTable(w, t); err != nil {
 			return err
 		}
 	}

@@ -187,7 +187,7 @@ func (r partRun) showGraphs() error {
 		if err != nil {
 			return err
 		}
-		if err := printTable(w, t, false); err != nil {
+		if err := printTable(w, t); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (r partRun) showGraphs() error {
 		return err
 	}
 	fmt.Fprint(w, sign)
-	if err := printTable(w, report.BeforehandTable(), false); err != nil {
+	if err := printTable(w, report.BeforehandTable()); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(w, "Masking. %s\nRescaled. %s\n", judge.Fit(judge.Cases(), false).Words(),

@@ -40,12 +40,8 @@ func say(w io.Writer, format string, args ...any) error {
 	return err
 }
 
-func printTable(w io.Writer, t plots.Table, markdown bool) error {
-	format := plots.FormatText
-	if markdown {
-		format = plots.FormatMarkdown
-	}
-	text, err := t.Render(format)
+func printTable(w io.Writer, t plots.Table) error {
+	text, err := t.Render(plots.FormatText)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,8 @@ backend.`,
 	flags.IntVar(&f.trials, "trials", 10, "number of trials")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first trial; the next ones count up")
 	flags.Uint64Var(&f.splitSeed, "split-seed", 1, "seed of the split that all trials share")
-	flags.StringVar(&f.preset, "preset", "", presetHelp())
+	flags.StringVar(&f.preset, "preset", "", "hyperparameters that other flags change: "+strings.Join(hyper.Presets(), ", ")+
+		" (default: the model's); paper is the paper's experiment, of "+strings.Join(judge.Models(), ", "))
 	f.axes, f.set = addAxes(flags)
 	flags.BoolVar(&f.cacheInference, "cache-inference", false, "inductive: also predict new nodes from cached "+
 		"representations of the train nodes, together (they see one another) and apart (they do not)")
@@ -73,19 +74,6 @@ backend.`,
 		return f.run(c)
 	}
 	return c
-}
-
-func presetHelp() string {
-	presets := hyper.Presets()
-	from := ""
-	for _, preset := range presets[1:] {
-		of := slices.DeleteFunc(hyper.Models(), func(model string) bool { return hyper.TraitsOf(model).Preset != preset })
-		if len(of) > 0 {
-			from += preset + " for " + strings.Join(of, ", ") + "; "
-		}
-	}
-	return fmt.Sprintf("hyperparameters that other flags change: %s (default: %s%s for the others); paper is the paper's "+
-		"experiment, of %s", strings.Join(presets, ", "), from, presets[0], strings.Join(judge.Models(), ", "))
 }
 
 const paperPreset = "paper"
@@ -232,8 +220,10 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := f.checkText(graph); err != nil {
-		return err
+	if f.saveModel != "" {
+		if err := graph.CheckText(f.saveCache); err != nil {
+			return fmt.Errorf("--data %s: %w", f.data, err)
+		}
 	}
 	x := measure.Experiment(arms[0].Cell, graph)
 	x.CacheInference = f.cacheInference

@@ -52,7 +52,7 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 		if split := splitOf(results); split != nil && !x.OwnSplit {
 			fmt.Fprintf(out, "%d nodes train, %d validate and %d test\n", len(split.Train), len(split.Validation), len(split.Test))
 		}
-		if err := printTable(out, trialTable(results), false); err != nil {
+		if err := printTable(out, trialTable(results)); err != nil {
 			return nil, err
 		}
 		if n := results[0].Nodes; n != nil {
@@ -113,16 +113,6 @@ func (f *trainFlags) compare(c *cobra.Command, g *datasets.Graph, plain, masked 
 	}
 	_, err := fmt.Fprintln(c.OutOrStdout(), line+".")
 	return err
-}
-
-func (f *trainFlags) checkText(g *datasets.Graph) error {
-	if f.saveModel == "" {
-		return nil
-	}
-	if err := g.CheckText(f.saveCache); err != nil {
-		return fmt.Errorf("--data %s: %w", f.data, err)
-	}
-	return nil
 }
 
 func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train.Result) error {
