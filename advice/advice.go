@@ -3,7 +3,6 @@
 package advice
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,15 +55,7 @@ type Lab interface {
 	Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error
 }
 
-// MisuseError reports an invalid request.
-type MisuseError struct{ error }
-
-// Unwrap returns the wrapped error.
-func (e *MisuseError) Unwrap() error { return e.error }
-
-func misusef(format string, args ...any) error { return &MisuseError{fmt.Errorf(format, args...)} }
-
-// Complete fills in defaults. It returns a [*MisuseError] for invalid options and unsuitable graphs.
+// Complete fills in defaults. It returns an error for invalid options and unsuitable graphs.
 func (o Options) Complete() (Options, error) {
 	g := o.Graph
 	own := g.OwnSplit
@@ -92,21 +83,21 @@ func (o Options) Complete() (Options, error) {
 	o.Jobs = max(o.Jobs, 1)
 	for i, model := range o.Models {
 		if !slices.Contains(hyper.Models(), model) {
-			return o, misusef("no model %q: expected some of %q", model, hyper.Models())
+			return o, fmt.Errorf("no model %q: expected some of %q", model, hyper.Models())
 		}
 		if slices.Contains(o.Models[:i], model) {
-			return o, misusef("the model %q twice: expected each once", model)
+			return o, fmt.Errorf("the model %q twice: expected each once", model)
 		}
 	}
 	switch {
 	case len(o.Models) == 0:
-		return o, misusef("no model is named: expected --models with some of %s", strings.Join(hyper.Models(), ","))
+		return o, fmt.Errorf("no model is named: expected --models with some of %s", strings.Join(hyper.Models(), ","))
 	case o.Budget < 0:
-		return o, misusef("a budget of %v: expected a time above 0", o.Budget)
+		return o, fmt.Errorf("a budget of %v: expected a time above 0", o.Budget)
 	case g.CheckTrainable() != nil:
-		return o, misusef("%s: %w", o.Data, g.CheckTrainable())
+		return o, fmt.Errorf("%s: %w", o.Data, g.CheckTrainable())
 	case len(g.Edges.Indices) == 0:
-		return o, misusef("%s has no edges: whatever regularises the sums over neighbours, there are none", o.Data)
+		return o, fmt.Errorf("%s has no edges: whatever regularises the sums over neighbours, there are none", o.Data)
 	}
 	return o.split()
 }
@@ -119,7 +110,7 @@ func (o Options) split() (Options, error) {
 		s, err := datasets.Stratified(o.Graph, datasets.SplitOptions{TrainPercent: o.TrainPercent, Seed: firstTry,
 			ValidationShare: float64(percent) / 100})
 		if err != nil {
-			return o, misusef("%s: %w", o.Data, err)
+			return o, fmt.Errorf("%s: %w", o.Data, err)
 		}
 		o.validationPercent, o.validationNodes = percent, len(s.Validation)
 		seen := make([]int, o.Graph.NumClasses())
@@ -127,7 +118,7 @@ func (o Options) split() (Options, error) {
 			seen[o.Graph.Labels[v]]++
 		}
 		if missing := slices.Index(seen, 0); missing >= 0 && len(s.Train) < 2*len(seen) {
-			return o, misusef("%s: %d train nodes for %d classes, and none of class %q: give --train a larger share than "+
+			return o, fmt.Errorf("%s: %d train nodes for %d classes, and none of class %q: give --train a larger share than "+
 				"%d %%, or take a larger graph", o.Data, len(s.Train), len(seen), o.Graph.Classes[missing], o.TrainPercent)
 		}
 		if len(s.Validation) >= fewNodes {
@@ -154,7 +145,7 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	begin := time.Now()
 	within, cancel := context.WithDeadline(ctx, begin.Add(o.Budget))
 	defer cancel()
-	for last := (batch{}); ; {
+	for {
 		s := study{Options: &o, lab: lab, seen: map[string]map[uint64]record.Record{}}
 		a, err := s.assess()
 		if err != nil {
@@ -164,11 +155,7 @@ func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 		if len(s.next.cells) == 0 || within.Err() != nil {
 			return a, ctx.Err()
 		}
-		if missing, err := s.lacks(last); err != nil || missing {
-			return nil, cmp.Or(err, fmt.Errorf("%s: not all of its trials were trained, and no error was given", last.what))
-		}
-		last = s.next
-		err = lab.Train(within, last.what, record.Merged(last.cells), last.seeds)
+		err = lab.Train(within, s.next.what, record.Merged(s.next.cells), s.next.seeds)
 		if err != nil && within.Err() == nil {
 			return nil, err
 		}

@@ -46,21 +46,6 @@ func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
 	return s.seen[key], nil
 }
 
-func (s *study) lacks(b batch) (bool, error) {
-	for _, c := range b.cells {
-		trials, err := s.trials(c)
-		if err != nil {
-			return false, err
-		}
-		for _, seed := range b.seeds {
-			if _, ok := trials[seed]; !ok {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
-}
-
 // choose returns the best configuration by mean validation macro F1, or queues missing trials and returns -1. All run
 // on the first split, the better half on the second, half of these (at least two) on the third.
 func (s *study) choose(what string, cells []record.Cell) (best int, score float64, err error) {

@@ -15,16 +15,6 @@ func ExampleTable() {
 	// ╰───────┴────────────╯
 }
 
-func ExampleSVG() {
-	nb.SVG(`<svg xmlns="http://www.w3.org/2000/svg"/>`, "an aggregation tree of two hops")
-	// Output: [an aggregation tree of two hops]
-}
-
-func ExampleMarkdown() {
-	nb.Markdown("With $p = 1$ nothing is masked.")
-	// Output: With $p = 1$ nothing is masked.
-}
-
 func ExampleRows() {
 	nb.Rows("Two models", []string{"model", "macro F1", "trials"}, []any{"GIN", 79.38, 10}, []any{"GIN + NM", 78.84, 10})
 	// Output:

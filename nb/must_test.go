@@ -11,10 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMustPassesValuesOn(t *testing.T) {
-	assert.Equal(t, 3, Must1(3, nil))
-}
-
 func TestMustEndsTheProgramWithOneLine(t *testing.T) {
 	if os.Getenv("NB_FAIL") != "" {
 		Must(errors.Join(errors.New("no such graph: cora2"), errors.New("expected cora")))

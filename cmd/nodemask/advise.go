@@ -97,7 +97,7 @@ content, so the same command goes on where it stopped. docs/ADVICE.md has the ru
 func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folder string) (*advice.Advice, error) {
 	o, err := o.Complete()
 	if err != nil {
-		return nil, adviceError(err)
+		return nil, misuse{err}
 	}
 	if folder == "" {
 		cache, err := os.UserCacheDir()
@@ -122,20 +122,11 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 		return nil, err
 	}
 	defer pool.Close()
-	a, err := advice.Advise(ctx, o, &lab{Options: o, backend: b, pool: pool, store: record.Open(folder),
+	return advice.Advise(ctx, o, &lab{Options: o, backend: b, pool: pool, store: record.Open(folder),
 		begin: time.Now(), progress: newTicker(w)})
-	return a, adviceError(err)
 }
 
 const keptPrograms = 16
-
-func adviceError(err error) error {
-	var asked *advice.MisuseError
-	if errors.As(err, &asked) {
-		return misuse{asked}
-	}
-	return err
-}
 
 type lab struct {
 	advice.Options

@@ -99,25 +99,14 @@ func TestTrainPrintsJSONInTheOrderOfSeeds(t *testing.T) {
 	lines := jsonLines(t, out)
 	require.Len(t, lines, 3)
 	for i, line := range lines {
-		for _, key := range []string{"data", "model", "setting", "train_percent", "keep_rate", "layers", "seed", "split_hash",
-			"macro_f1", "micro_f1", "accuracy", "auc",
-			"best_epoch", "epochs", "seconds", "backend", "version", "source", "split_seed", "dropout", "learning_rate",
-			"weight_decay", "stop_on"} {
+		for key, want := range map[string]any{"seed": 7. + float64(i), "data": "small", "source": dir, "model": "gin",
+			"setting": "transductive", "train_percent": 30., "keep_rate": 1., "layers": 3., "epochs": 5., "backend": "go",
+			"split_hash": lines[0]["split_hash"]} {
+			assert.Equal(t, want, line[key], key)
+		}
+		for _, key := range []string{"macro_f1", "micro_f1", "accuracy", "auc", "best_epoch", "seconds", "version"} {
 			assert.Contains(t, line, key)
 		}
-		assert.EqualValues(t, 7+i, line["seed"])
-		assert.Equal(t, "small", line["data"])
-		assert.Equal(t, dir, line["source"])
-		assert.Equal(t, "gin", line["model"])
-		assert.Equal(t, "transductive", line["setting"])
-		assert.EqualValues(t, 30, line["train_percent"])
-		assert.EqualValues(t, 1, line["keep_rate"])
-		assert.EqualValues(t, 3, line["layers"])
-		assert.EqualValues(t, 5, line["epochs"])
-		assert.Equal(t, "go", line["backend"])
-		assert.Equal(t, lines[0]["split_hash"], line["split_hash"])
-		assert.GreaterOrEqual(t, line["macro_f1"], 0.0)
-		assert.LessOrEqual(t, line["macro_f1"], 100.0)
 		assert.NotContains(t, line, "arrivals", "nodes arrive in the inductive setting only")
 	}
 }
