@@ -45,7 +45,7 @@ func (e *TooLargeError) Error() string {
 		least = "at least "
 	}
 	return fmt.Sprintf("the %d-aggregation tree of node %d has %s%d nodes, but the limit is %d: ask for fewer "+
-		"hops, mask nodes, or raise Options.Limit",
+		"hops, mask nodes, or raise the limit",
 		e.Hops, e.Root, least, e.Counts.Total, e.Limit)
 }
 

@@ -75,7 +75,7 @@ func TestATreeAboveTheLimitIsAnErrorWithItsSize(t *testing.T) {
 	require.ErrorAs(t, err, &large)
 	assert.Equal(t, &TooLargeError{Root: 0, Hops: 2, Counts: Counts{Depth: []uint64{1, 2, 5}, Total: 8}, Limit: 7}, large)
 	assert.EqualError(t, err, "the 2-aggregation tree of node 0 has 8 nodes, but the limit is 7: ask for "+
-		"fewer hops, mask nodes, or raise Options.Limit")
+		"fewer hops, mask nodes, or raise the limit")
 	for _, fits := range []int{8, 9, math.MaxInt32 - 1} {
 		_, err = Build(ctx, testgraph.Triangle(t), 0, 2, Options{Limit: fits})
 		assert.NoError(t, err)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -11,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nodemask/aggtree"
 	"nodemask/nmgnn/explain"
 )
 
@@ -110,13 +107,8 @@ func (f *explainFlags) run(c *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	for k, root := range roots {
+	for _, root := range roots {
 		e, err := explain.Node(ctx, b, m.Network(), g, root, o)
-		var tooLarge *aggtree.TooLargeError
-		if errors.As(err, &tooLarge) {
-			return fmt.Errorf("the aggregation tree of node %s has %s nodes, but the limit is %d: raise --limit",
-				f.nodes[k], atLeast(tooLarge.Counts.Total), tooLarge.Limit)
-		}
 		if err != nil {
 			return err
 		}

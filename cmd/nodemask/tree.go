@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -101,8 +100,6 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 		}
 	}
 	switch {
-	case f.hops < 0 || f.hops > aggtree.MaxHops:
-		return misusef("--hops %d: expected 0 to %d", f.hops, aggtree.MaxHops)
 	case changed("output") && f.output == "":
 		return misusef("--output is empty: expected a file")
 	case (f.check || f.count) && f.ending() != "" && f.ending() != ".txt":
@@ -175,11 +172,6 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		return explorer.WritePage(w, g.Edges, g.root, f.hops, h)
 	}
 	tree, err := f.build(ctx, g)
-	var tooLarge *aggtree.TooLargeError
-	if errors.As(err, &tooLarge) {
-		return fmt.Errorf("the %d-aggregation tree of node %s has %s nodes, but the limit is %d: ask for fewer --hops, "+
-			"mask nodes, or raise --limit", f.hops, f.root, atLeast(tooLarge.Counts.Total), tooLarge.Limit)
-	}
 	if err != nil {
 		return err
 	}

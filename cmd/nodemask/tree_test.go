@@ -42,8 +42,8 @@ func TestCountSaysHowLargeATreeIsThatIsTooLargeToBuild(t *testing.T) {
 	assert.Equal(t, "depth 0  1\ndepth 1  1\ndepth 2  3\ndepth 3  5\nin all   10\n", out)
 	out, _ = succeeds(t, "tree", "--data", "cora", "--root", "1358", "--count", "--hops", "60")
 	assert.Contains(t, out, "in all   at least 18446744073709551615\n")
-	assert.Equal(t, "nodemask: the 3-aggregation tree of node dot has 10 nodes, but the limit is 9: ask for fewer "+
-		"--hops, mask nodes, or raise --limit\n",
+	assert.Equal(t, "nodemask: the 3-aggregation tree of node 3 has 10 nodes, but the limit is 9: ask for fewer "+
+		"hops, mask nodes, or raise the limit\n",
 		fails(t, 1, "", "tree", "--data", tailedTriangle(t), "--root", "dot", "--hops", "3", "--limit", "9"))
 }
 
@@ -106,7 +106,7 @@ func TestTreeExitsTwoForMisuseOneForFailure(t *testing.T) {
 		{[]string{"--data", "cora"}, 2, `required flag(s) "root" not set`},
 		{[]string{"--data", "cora", "--root", "2708"}, 2, "expected a node of cora, 0 to 2707"},
 		{[]string{"--data", "nowhere", "--root", "1"}, 2, "nowhere"},
-		{[]string{"--data", "cora", "--root", "1", "--hops", "-1"}, 2, "--hops -1"},
+		{[]string{"--data", "cora", "--root", "1", "--hops", "-1"}, 1, "-1 hops: expected between 0 and 1000"},
 		{[]string{"--data", "cora", "--root", "1", "--mask", "3", "--keep-rate", "0.5"}, 2, "[keep-rate mask] were all set"},
 		{[]string{"--data", "cora", "--root", "1", "--keep-rate", "0"}, 2,
 			"--keep-rate: keep rate 0: expected a probability"},
