@@ -7,6 +7,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/graph"
 )
 
 // Graph is a directed graph in compressed sparse rows; an undirected one stores each edge in both rows. Do not change
@@ -270,6 +272,30 @@ func (g *Graph) InducedWhere(nodes []int32, keep func(v, u int32) bool) (sub *Gr
 	sub.Indices = slices.Clip(slices.Clone(sub.Indices))
 	sub.sortRows()
 	return sub, index, nil
+}
+
+// FromGonum returns a gonum graph with nodes numbered by ascending id: node v has ids[v]. If directed, v aggregates
+// from u along an edge from u to v.
+func FromGonum(g graph.Graph) (edges *Graph, ids []int64, err error) {
+	for nodes := g.Nodes(); nodes.Next(); {
+		ids = append(ids, nodes.Node().ID())
+	}
+	if len(ids) > math.MaxInt32 {
+		return nil, nil, fmt.Errorf("%d nodes: expected at most %d", len(ids), math.MaxInt32)
+	}
+	slices.Sort(ids)
+	var list []Edge
+	for u, id := range ids {
+		for to := g.From(id); to.Next(); {
+			v, ok := slices.BinarySearch(ids, to.Node().ID())
+			if !ok {
+				return nil, nil, fmt.Errorf("an edge from %d leads to %d, which is not a node of the graph", id, to.Node().ID())
+			}
+			list = append(list, Edge{Node: int32(v), Neighbour: int32(u)})
+		}
+	}
+	edges, _, err = FromEdges(len(ids), list, Options{Directed: true})
+	return edges, ids, err
 }
 
 // Matrix is a sparse matrix in compressed sparse rows, not to be changed once made.

@@ -48,7 +48,7 @@ var rooms = map[string][]string{
 	"internal/checkout":  nil,
 	"internal/memory":    nil,
 	"internal/wholefile": nil,
-	"internal/gobuild":   nil,
+	"internal/gobuild":   {"internal/wholefile"},
 	"internal/faults":    nil,
 
 	"internal/browsertest":    nil,

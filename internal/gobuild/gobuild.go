@@ -9,10 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"nodemask/internal/wholefile"
 )
 
 // Program describes a build. scripts/build runs it for make and set-up.
@@ -28,8 +31,8 @@ type Program struct {
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
 // Build builds the program if it is out of date and returns go's output. It builds next to the file and renames, so an
-// aborted build keeps the old program. A second build of the file waits. Programs contain no machine paths, so they do
-// not depend on the folder.
+// aborted build keeps the old program. Go judges a program by its first bytes, so Build first removes a file of changed
+// size. A second build of the file waits. Programs contain no machine paths, so they do not depend on the folder.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -41,11 +44,17 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	fresh := filepath.Join(folder, "."+filepath.Base(p.File)+".new")
+	hidden := filepath.Join(folder, "."+filepath.Base(p.File))
+	fresh, note := hidden+".new", hidden+".size"
 	if err := os.RemoveAll(fresh); err != nil {
 		return nil, err
 	}
-	_ = os.Link(p.File, fresh) // go replaces it if out of date, and never writes into it
+	if size := sizeOf(p.File); size >= 0 {
+		noted, err := os.ReadFile(note)
+		if err == nil && strings.TrimSpace(string(noted)) == strconv.FormatInt(size, 10) {
+			_ = os.Link(p.File, fresh) // go replaces it if out of date, and never writes into it
+		}
+	}
 	arguments := slices.Concat([]string{"build"}, strings.Fields(compileFlags), p.Flags, []string{"-o", fresh, p.Package})
 	c := exec.CommandContext(ctx, "go", arguments...)
 	c.Dir = p.Project
@@ -58,15 +67,16 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	if same(fresh, p.File) {
 		return said, os.Remove(fresh)
 	}
-	if err := settle(fresh, p.File); err != nil {
+	if err := settle(fresh, p.File, note); err != nil {
 		_ = os.Remove(fresh)
 		return said, fmt.Errorf("%s: %w", p.File, err)
 	}
 	return said, nil
 }
 
-// settle renames a fresh program into place, once it is on disk.
-func settle(fresh, file string) error {
+// settle renames a fresh program into place. After an interruption note and file disagree, and the next build remakes
+// both.
+func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -74,7 +84,18 @@ func settle(fresh, file string) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
+	if err := wholefile.WriteBytes(note, 0o644, []byte(strconv.FormatInt(sizeOf(fresh), 10)+"\n")); err != nil {
+		return err
+	}
 	return os.Rename(fresh, file)
+}
+
+func sizeOf(file string) int64 {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return -1
+	}
+	return info.Size()
 }
 
 func same(a, b string) bool {

@@ -37,6 +37,20 @@ func says(t *testing.T, file string) string {
 	return string(said)
 }
 
+func TestATruncatedProgramIsRebuilt(t *testing.T) {
+	project := filepath.Join(t.TempDir(), "ä project")
+	program(t, project, `print("whole")`)
+	file := filepath.Join(project, "bin", "program")
+	for range 2 { // first without a program, then with half of one
+		said, err := build(t, project, file)
+		require.NoError(t, err, said)
+		require.Equal(t, "whole", says(t, file))
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		require.NoError(t, os.Truncate(file, info.Size()/2))
+	}
+}
+
 func TestAProgramIsBuiltOnceAndAgainForNewSources(t *testing.T) {
 	project := t.TempDir()
 	file := filepath.Join(project, "bin", "program")
@@ -74,7 +88,7 @@ func TestAFailedBuildLeavesTheOldProgram(t *testing.T) {
 	for _, e := range left {
 		names = append(names, e.Name())
 	}
-	assert.Equal(t, []string{".lock", "program"}, names)
+	assert.Equal(t, []string{".lock", ".program.size", "program"}, names)
 }
 
 func TestBuildsInTwoFoldersAreTheSameBytes(t *testing.T) {
