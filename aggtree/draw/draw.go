@@ -76,8 +76,6 @@ func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 		s.widen(s.text(int32(i), o.Names))
 	}
 	near := s.near()
-	points, across, width, height := s.places()
-
 	s.b.WriteString("<g class=\"tree\">\n")
 	heading := fmt.Sprintf("%d-aggregation tree of %s", t.Hops, cut(svg.Name(t.Base[0], o.Names)))
 	left, top := margin, margin
@@ -85,18 +83,10 @@ func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 		left = margin + max(near.width, columns(near.heading)*letterWidth) + 3*margin
 	}
 	s.heading(left, top, heading)
-	for i := range points {
-		points[i].X += left
-		points[i].Y += top + headingHeight
-	}
-	s.boxes(points)
-	s.edges(points, across)
-	for i, at := range points {
-		s.node(int32(i), at)
-	}
+	size := s.tree(point{left, top + headingHeight})
 	s.b.WriteString("</g>\n")
-	right := left + max(width, columns(heading)*letterWidth)
-	bottom := top + headingHeight + height
+	right := left + max(size.X, columns(heading)*letterWidth)
+	bottom := top + headingHeight + size.Y
 	if len(near.nodes) > 0 {
 		s.b.WriteString("<g class=\"graph\">\n")
 		s.heading(margin, top, near.heading)
@@ -117,7 +107,8 @@ func (s *picture) page(width, height float64, title, description string) []byte 
 	return sheet.SVG(s.b.String())
 }
 
-func (s *picture) places() (points []point, across bool, width, height float64) {
+// tree draws the folded tree with its corner at a point.
+func (s *picture) tree(at point) (size point) {
 	pad := s.pad(s.full.Hops - 1)
 	level := 64 + 2*max(pad-8, 0)
 	down := spacing{sibling: s.width + 10, cousin: s.width + 20, level: level}
@@ -125,17 +116,21 @@ func (s *picture) places() (points []point, across bool, width, height float64) 
 	if pad > 0 {
 		down.apart, side.apart = s.width+2*pad+12, boxHeight+2*pad+10
 	}
-	points = layout(s.Tree, down)
+	points, across := layout(s.Tree, down), false
 	if extent(points).X > widestDown {
-		across = true
-		points = layout(s.Tree, side)
+		points, across = layout(s.Tree, side), true
 	}
-	size := extent(points)
+	size = extent(points)
 	for i := range points {
-		points[i].X += s.width/2 + pad
-		points[i].Y += boxHeight/2 + pad + 2
+		points[i].X += at.X + s.width/2 + pad
+		points[i].Y += at.Y + boxHeight/2 + pad + 2
 	}
-	return points, across, size.X + s.width + 2*pad, size.Y + boxHeight + 2*pad + 4
+	s.boxes(points)
+	s.edges(points, across)
+	for i, p := range points {
+		s.node(int32(i), p)
+	}
+	return point{size.X + s.width + 2*pad, size.Y + boxHeight + 2*pad + 4}
 }
 
 func extent(points []point) (size point) {

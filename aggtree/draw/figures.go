@@ -3,8 +3,6 @@ package draw
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"nodemask/aggtree"
@@ -23,94 +21,82 @@ type panel struct {
 	draw    func(s *picture, at point) (size point)
 }
 
-var paperFigures = map[string]func() figure{"transductive": transductiveFigure, "inductive": inductiveFigure,
-	"trees": treesFigure, "invalid": invalidFigure, "new-node": newNodeFigure, "cached": cachedFigure,
-	"masked": maskedFigure}
-
 // PaperFigure returns a figure of the paper's 1 to 7 and its description, by id: "transductive", "inductive", "trees",
 // "invalid", "new-node", "cached" or "masked".
 func PaperFigure(id string) (svg []byte, words string, err error) {
-	draw, ok := paperFigures[id]
-	if !ok {
-		return nil, "", fmt.Errorf("no figure %q: expected one of %v", id, slices.Sorted(maps.Keys(paperFigures)))
+	f := figureOf(id)
+	if f.title == "" {
+		return nil, "", fmt.Errorf("no figure %q: expected transductive, inductive, trees, invalid, new-node, cached or masked",
+			id)
 	}
-	svg, words = draw().svg(id)
+	svg, words = f.svg(id)
 	return svg, words, nil
 }
 
-func transductiveFigure() figure {
-	return figure{"The transductive setting", []panel{
-		sketchPanel("Training sees all nodes and edges, and the classes of some (fills)", settingSketch(false)),
-	}}
-}
-
-func inductiveFigure() figure {
-	return figure{"The inductive setting", []panel{
-		sketchPanel("(a) A model is learned over some graph", settingSketch(true)),
-		sketchPanel("(b) It is then applied to new nodes and edges", settingSketch(false)),
-	}}
-}
-
-func treesFigure() figure {
+func figureOf(id string) figure {
 	g, names := PaperGraph()
-	f := figure{"A graph and the aggregation trees of its node a",
-		[]panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
-	for hops := range 3 {
-		caption := fmt.Sprintf("(%c) Tₐ%c", 'b'+hops, []rune("⁰¹²")[hops])
-		f.panels = append(f.panels, treePanel(caption, built(g, 0, hops, nil), Options{Names: names}))
+	grown, letters := lettered("vuwxyz", "vu", "vw", "ux", "wy", "wz")
+	switch id {
+	case "transductive":
+		return figure{"The transductive setting", []panel{
+			sketchPanel("Training sees all nodes and edges, and the classes of some (fills)", settingSketch(false)),
+		}}
+	case "inductive":
+		return figure{"The inductive setting", []panel{
+			sketchPanel("(a) A model is learned over some graph", settingSketch(true)),
+			sketchPanel("(b) It is then applied to new nodes and edges", settingSketch(false)),
+		}}
+	case "trees":
+		f := figure{"A graph and the aggregation trees of its node a",
+			[]panel{sketchPanel("(a) An undirected graph", graphSketch(g, names))}}
+		for hops := range 3 {
+			caption := fmt.Sprintf("(%c) Tₐ%c", 'b'+hops, []rune("⁰¹²")[hops])
+			f.panels = append(f.panels, treePanel(caption, built(g, 0, hops, nil), Options{Names: names}))
+		}
+		return f
+	case "invalid":
+		split := &aggtree.Tree{Hops: 2, Level: []int32{0, 1, 4, 9}, Base: []int32{0, 1, 1, 3, 0, 2, 5, 0, 4},
+			Parent: []int32{-1, 0, 0, 0, 1, 1, 2, 3, 3}, FirstChild: []int32{1, 4, 6, 7, 9, 9, 9, 9, 9, 9}}
+		return figure{"Not the 2-aggregation tree of a, although the paths are right", []panel{
+			sketchPanel("(a) Not an arborescence: a has two parents", sharedSketch()),
+			treePanel("(b) Not the smallest: b twice", split, Options{Names: names}),
+		}}
+	case "new-node":
+		return figure{"A node v arrives after training", []panel{
+			sketchPanel("(a) v enters the graph", graphSketch(grown, letters)),
+			treePanel("(b) Tᵥ², its aggregation tree", built(grown, 0, 2, nil), Options{Names: letters}),
+		}}
+	case "cached":
+		tree, err := aggtree.BuildCached(context.Background(), grown, []int32{1, 2, 3, 4, 5}, 0, 3, aggtree.Options{})
+		must(err)
+		return figure{"The tree of v as computed from the cache", []panel{
+			treePanel("Each dotted box is what a cached representation of u or w captured", tree, Options{Names: letters}),
+		}}
+	case "masked":
+		f := figure{title: "2-aggregation trees of a, by the nodes that are masked"}
+		for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"},
+			{"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
+			tree := built(g, 0, 2, maskOf(c.masked))
+			f.panels = append(f.panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), tree, Options{Names: names}))
+		}
+		return f
 	}
-	return f
+	return figure{}
 }
 
-func invalidFigure() figure {
-	_, names := PaperGraph()
+func sharedSketch() sketch {
 	at := func(column float64, depth int) point {
 		return point{leastWidth/2 + 2 + column*(leastWidth+14), boxHeight/2 + 4 + 64*float64(depth)}
 	}
 	plain := look{fill: -1, ring: -1}
 	root := look{fill: 0, ring: 0, root: true}
-	shared := sketch{
+	return sketch{
 		nodes: []sketched{{label: "a", at: at(1.5, 0), look: root}, {label: "b", at: at(0.5, 1), look: plain},
 			{label: "d", at: at(2.5, 1), look: plain},
 			{label: "c", at: at(0, 2), look: plain}, {label: "f", at: at(1, 2), look: plain},
 			{label: "a", at: at(2, 2), look: root}, {label: "e", at: at(3, 2), look: plain}},
 		edges: [][2]int{{0, 1}, {0, 2}, {1, 3}, {1, 4}, {1, 5}, {2, 5}, {2, 6}},
 	}
-	split := &aggtree.Tree{Hops: 2, Level: []int32{0, 1, 4, 9}, Base: []int32{0, 1, 1, 3, 0, 2, 5, 0, 4},
-		Parent: []int32{-1, 0, 0, 0, 1, 1, 2, 3, 3}, FirstChild: []int32{1, 4, 6, 7, 9, 9, 9, 9, 9, 9}}
-	return figure{"Not the 2-aggregation tree of a, although the paths are right", []panel{
-		sketchPanel("(a) Not an arborescence: a has two parents", shared),
-		treePanel("(b) Not the smallest: b twice", split, Options{Names: names}),
-	}}
-}
-
-func newNodeFigure() figure {
-	g, names := newNodeGraph()
-	return figure{"A node v arrives after training", []panel{
-		sketchPanel("(a) v enters the graph", graphSketch(g, names)),
-		treePanel("(b) Tᵥ², its aggregation tree", built(g, 0, 2, nil), Options{Names: names}),
-	}}
-}
-
-func cachedFigure() figure {
-	g, names := newNodeGraph()
-	tree, err := aggtree.BuildCached(context.Background(), g, []int32{1, 2, 3, 4, 5}, 0, 3, aggtree.Options{})
-	must(err)
-	return figure{"The tree of v as computed from the cache", []panel{
-		treePanel("Each dotted box is what a cached representation of u or w captured", tree, Options{Names: names}),
-	}}
-}
-
-func maskedFigure() figure {
-	g, names := PaperGraph()
-	f := figure{title: "2-aggregation trees of a, by the nodes that are masked"}
-	for i, c := range []struct{ caption, masked string }{{"No nodes masked", ""}, {"Node d is masked", "d"},
-		{"Node a is masked", "a"}, {"Nodes a and f are masked", "af"}} {
-		mask := maskOf(c.masked)
-		f.panels = append(f.panels, treePanel(fmt.Sprintf("(%c) %s", 'a'+i, c.caption), built(g, 0, 2, mask),
-			Options{Names: names}))
-	}
-	return f
 }
 
 // PaperGraph returns the graph of the paper's figure 3 (a) and its nodes' names, a to f.
@@ -210,17 +196,8 @@ func treePanel(caption string, t *aggtree.Tree, o Options) panel {
 	return panel{caption: caption, tree: t, draw: func(s *picture, at point) point {
 		part := &picture{folded: o.fold(t), o: o, full: t, id: s.id, looks: looks{ring: map[int32]int{t.Base[0]: 0},
 			root: t.Base[0]}, width: leastWidth}
-		points, across, width, height := part.places()
-		for i := range points {
-			points[i].X += at.X
-			points[i].Y += at.Y
-		}
-		part.boxes(points)
-		part.edges(points, across)
-		for i, p := range points {
-			part.node(int32(i), p)
-		}
+		size := part.tree(at)
 		s.b.WriteString(part.b.String())
-		return point{width, height}
+		return size
 	}}
 }
