@@ -1,6 +1,7 @@
 package aggtree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -17,17 +18,6 @@ type Options struct {
 	Limit int
 	// Mask is true for each masked graph node [nodes] (section 5); nil masks none.
 	Mask []bool
-}
-
-func (o Options) limit() (int, error) {
-	switch {
-	case o.Limit == 0:
-		return DefaultLimit, nil
-	case o.Limit < 0 || o.Limit > math.MaxInt32-1:
-		return 0, fmt.Errorf("a limit of %d tree nodes: expected between 1 and %d, or 0 for %d", o.Limit,
-			math.MaxInt32-1, DefaultLimit)
-	}
-	return o.Limit, nil
 }
 
 // TooLargeError reports a tree above the limit.
@@ -90,9 +80,10 @@ func Build(ctx context.Context, g *csr.Graph, root int32, hops int, o Options) (
 }
 
 func (o Options) count(ctx context.Context, g *csr.Graph, root int32, hops int) (Counts, error) {
-	limit, err := o.limit()
-	if err != nil {
-		return Counts{}, err
+	limit := cmp.Or(o.Limit, DefaultLimit)
+	if limit < 0 || limit > math.MaxInt32-1 {
+		return Counts{}, fmt.Errorf("a limit of %d tree nodes: expected between 1 and %d, or 0 for %d", limit,
+			math.MaxInt32-1, DefaultLimit)
 	}
 	counts, err := Count(ctx, g, root, hops, o.Mask)
 	if err == nil && counts.Total > uint64(limit) {

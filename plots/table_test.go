@@ -3,6 +3,8 @@ package plots_test
 import (
 	"encoding/csv"
 	"encoding/xml"
+	"html"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -148,41 +150,28 @@ func TestAnyTextSurvivesEveryFormat(t *testing.T) {
 			texts = append(texts, line)
 		}
 
-		var inHTML [][]string
-		var titles []string
-		inCell := false
-		d := xml.NewDecoder(strings.NewReader(render(t, table, plots.FormatHTML)))
-		for token, err := d.Token(); token != nil; token, err = d.Token() {
-			require.NoError(t, err)
-			switch token := token.(type) {
-			case xml.StartElement:
-				switch token.Name.Local {
-				case "tr":
-					inHTML = append(inHTML, nil)
-				case "th", "td":
-					inHTML[len(inHTML)-1] = append(inHTML[len(inHTML)-1], "")
-					inCell = true
-				}
-				for _, a := range token.Attr {
-					if a.Name.Local == "title" {
-						titles = append(titles, a.Value)
-					}
-				}
-			case xml.CharData:
-				if inCell {
-					row := inHTML[len(inHTML)-1]
-					row[len(row)-1] += string(token)
-				}
-			case xml.EndElement:
-				if token.Name.Local == "td" || token.Name.Local == "th" {
-					inCell = false
-				}
-			}
+		type parsedCell struct {
+			Title string `xml:"title,attr"`
+			HTML  string `xml:",innerxml"`
 		}
+		type line struct {
+			Cells []parsedCell `xml:",any"`
+		}
+		var parsed struct {
+			Head line   `xml:"thead>tr"`
+			Body []line `xml:"tbody>tr"`
+		}
+		require.NoError(t, xml.Unmarshal([]byte(render(t, table, plots.FormatHTML)), &parsed))
+		inHTML := append([]line{parsed.Head}, parsed.Body...)
 		require.Len(t, inHTML, len(texts))
+		var titles []string
 		for i, row := range texts {
 			for k, text := range row {
-				require.Equal(t, inXML(text), inHTML[i][k], "HTML, row %d, column %d", i, k)
+				got := inHTML[i].Cells[k]
+				require.Equal(t, inXML(text), html.UnescapeString(tags.ReplaceAllString(got.HTML, "")))
+				if got.Title != "" {
+					titles = append(titles, got.Title)
+				}
 			}
 		}
 		require.Equal(t, notes, titles)
@@ -210,6 +199,8 @@ func TestAnyTextSurvivesEveryFormat(t *testing.T) {
 		require.NotContains(t, text, "\x1b", "text may not steer the terminal")
 	})
 }
+
+var tags = regexp.MustCompile(`<[^>]*>`)
 
 func inXML(s string) string {
 	return strings.Map(func(r rune) rune {
