@@ -170,7 +170,10 @@ func (r partRun) show() error {
 				fmt.Fprintf(w, "    %s: %d of %d splits\n", reading, a.Splits, len(q.Seeds))
 				continue
 			}
-			fmt.Fprintf(w, "    %s: %s over %d splits", reading, pointsOf(a.Effect.Pooled), a.Splits)
+			t := a.Effect.Pooled
+			fmt.Fprintf(w, "    %s: %s points (95 %% interval %s to %s, p %s) over %d splits", reading,
+				plots.Signed(t.MeanDifference, 2), plots.Signed(t.Low, 2), plots.Signed(t.High, 2), stats.ProbabilityText(t.P),
+				a.Splits)
 			for i, size := range q.Sizes {
 				fmt.Fprintf(w, "; %d %%: %.2f to %.2f", size, a.Effect.Plain[i], a.Effect.Masked[i])
 			}
@@ -202,11 +205,6 @@ func (r partRun) showGraphs() error {
 	_, err = fmt.Fprintf(w, "Masking. %s\nRescaled. %s\n", judge.Fit(judge.Cases(), false).Words(),
 		judge.Fit(judge.Cases(), true).Words())
 	return cmp.Or(e.Err(), err)
-}
-
-func pointsOf(t stats.TTest) string {
-	return fmt.Sprintf("%s points (95 %% interval %s to %s, p %s)", plots.Signed(t.MeanDifference, 2),
-		plots.Signed(t.Low, 2), plots.Signed(t.High, 2), stats.ProbabilityText(t.P))
 }
 
 func (r partRun) runDepth() error {

@@ -73,7 +73,7 @@ func TestResultsAreChecked(t *testing.T) {
 	folder, cell := someResults(t)
 	verify := []string{"reproduce", "verify", "--results", folder}
 	out, _ := succeeds(t, verify...)
-	require.Equal(t, "4 records and 0 trainings in order\n", out)
+	require.Equal(t, "4 trials in order\n", out)
 	put(t, folder, "torn.jsonl", "{")
 	put(t, folder, "broken.jsonl", "{}\n")
 	diagnostics := fails(t, 1, "torn.jsonl: byte 0: the last line is cut short", verify...)
@@ -92,7 +92,7 @@ func TestResultsAreChecked(t *testing.T) {
 	training.Protocol = judge.FirstProtocol()
 	require.NoError(t, record.Open(readings).Add(training))
 	out, _ = succeeds(t, "reproduce", "verify", "--results", folder)
-	require.Equal(t, "0 records and 1 trainings in order\n", out)
+	require.Equal(t, "1 trials in order\n", out)
 	require.NoError(t, os.Rename(readings, filepath.Join(folder, report.SecondFolder)))
 	fails(t, 1, "line 1: a training under protocol \""+judge.FirstProtocol()+"\": expected "+judge.SecondProtocol(),
 		"reproduce", "verify", "--results", folder)

@@ -13,7 +13,6 @@ import (
 	"nodemask/paper"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
-	"nodemask/plots"
 	"nodemask/stats"
 )
 
@@ -163,8 +162,8 @@ func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 			}
 		}
 		apart = apart || low > tolerance || high < -tolerance
-		parts = append(parts, fmt.Sprintf("%s: %.2f without, %.2f with masking, difference %s [%s, %s]", s, a, b,
-			plots.Signed(mean, 2), unsigned(low, 2), unsigned(high, 2)))
+		parts = append(parts, fmt.Sprintf("%s: %.2f without, %.2f with masking, difference %s", s, a, b,
+			rangeText(mean, low, high, 2)))
 	}
 	switch {
 	case near == v.Of:

@@ -19,7 +19,7 @@ func caseEffectText(e judge.CaseEffect) string {
 	if e.Splits == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%s [%s, %s]", plots.Signed(e.Mean, 1), unsigned(e.Low, 1), unsigned(e.High, 1))
+	return rangeText(e.Mean, e.Low, e.High, 1)
 }
 
 // GraphsTable returns H1's answers for a model, a row per graph.
@@ -89,9 +89,7 @@ func BeforehandTable() plots.Table {
 		"setting, size) of %d graphs, 95 %% interval over whole graphs. Fragility takes trainings.", len(judge.Cases()),
 		judge.Fit(judge.Cases(), false).Graphs)}
 	masked, rescaled := judge.Correlations(judge.Cases(), false), judge.Correlations(judge.Cases(), true)
-	text := func(c judge.Correlation) string {
-		return fmt.Sprintf("%s [%s, %s]", plots.Signed(c.Rho, 2), unsigned(c.Low, 2), unsigned(c.High, 2))
-	}
+	text := func(c judge.Correlation) string { return rangeText(c.Rho, c.Low, c.High, 2) }
 	for i, c := range masked {
 		t.Rows = append(t.Rows, plots.Fields(c.Quantity, text(c), text(rescaled[i])))
 	}
@@ -211,36 +209,39 @@ func DenseGraphs() string {
 	text += fmt.Sprintf("Graphs here with a mean degree of %d and more (%s) say, at 10 %% to train on", dense,
 		strings.Join(names, ", "))
 	for _, setting := range datasets.Settings() {
-		low, high := math.Inf(1), math.Inf(-1)
-		counts := map[judge.Verdict]int{}
-		for _, x := range effects[setting] {
-			low, high = min(low, x.Mean), max(high, x.Mean)
-			counts[x.Outcome()]++
-		}
-		text += fmt.Sprintf("; %s: %s to %s points, up in %d, down in %d of %d", nodesOf(setting), plots.Signed(low, 1),
-			plots.Signed(high, 1), counts[judge.Helps], counts[judge.Hurts], len(effects[setting]))
+		span, up, down := spanOf(effects[setting])
+		text += fmt.Sprintf("; %s: %s points, up in %d, down in %d of %d", nodesOf(setting), span, up, down,
+			len(effects[setting]))
 	}
 	return text + " (each by its own 95 % interval).\n"
 }
 
+func spanOf(effects []judge.CaseEffect) (span string, up, down int) {
+	low, high := math.Inf(1), math.Inf(-1)
+	counts := map[judge.Verdict]int{}
+	for _, x := range effects {
+		low, high = min(low, x.Mean), max(high, x.Mean)
+		counts[x.Outcome()]++
+	}
+	return plots.Signed(low, 1) + " to " + plots.Signed(high, 1), counts[judge.Helps], counts[judge.Hurts]
+}
+
 // GraphsSentence returns the range of masking's effect on GIN; "" without cases of the third protocol.
 func GraphsSentence() string {
-	low, high := math.Inf(1), math.Inf(-1)
-	counts, fewest := map[judge.Verdict]int{}, judge.Splits
-	graphs := map[string]bool{}
+	fewest, graphs := judge.Splits, map[string]bool{}
+	var effects []judge.CaseEffect
 	for _, c := range judge.Cases() {
 		if c.TrainPercent == 10 {
-			low, high = min(low, c.Masked.Mean), max(high, c.Masked.Mean)
-			counts[c.Masked.Outcome()]++
-			graphs[c.Data], fewest = true, min(fewest, c.Masked.Splits)
+			effects, graphs[c.Data], fewest = append(effects, c.Masked), true, min(fewest, c.Masked.Splits)
 		}
 	}
 	if len(graphs) <= len(judge.Data()) {
 		return ""
 	}
+	span, up, down := spanOf(effects)
 	text := fmt.Sprintf(" On [%d graphs of many kinds](docs/GRAPHS.md), 10 %% to train on, it changes GIN's macro F1 by "+
-		"%s to %s points: up in %d of %d places, down in %d, by their own 95 %% intervals", len(graphs), plots.Signed(low, 1),
-		plots.Signed(high, 1), counts[judge.Helps], 2*len(graphs), counts[judge.Hurts])
+		"%s points: up in %d of %d places, down in %d, by their own 95 %% intervals", len(graphs), span, up, 2*len(graphs),
+		down)
 	if fewest < judge.Splits {
 		text += fmt.Sprintf(" (so far on %d to %d of %d splits: inconclusive)", fewest, judge.Splits, judge.Splits)
 	}

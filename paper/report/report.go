@@ -97,52 +97,40 @@ func trusted[T string | []byte](text T, err error) (template.HTML, error) {
 	return template.HTML(text), err //nolint:gosec // escaped
 }
 
-func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) (err error) {
-	if contents["Forest"], err = trusted(ClaimsForest(artifacts, e).SVG()); err != nil {
-		return err
-	}
-	if contents["Answer"], err = newAnswerSection(e); err != nil {
-		return err
-	}
-	if contents["Counts"], err = trusted(CountTable(Judge(artifacts, e)).Render("html")); err != nil {
-		return err
-	}
-	contents["Trials"] = e.Trials()
-	return nil
-}
-
-type answerSection struct {
-	Answer, Why, Critics, Fit, Todo template.HTML // prose
-	Picture, Grid, Table            template.HTML
-}
-
-func newAnswerSection(e *Evidence) (s answerSection, err error) {
-	for name, into := range map[string]*template.HTML{"answer": &s.Answer, "why": &s.Why, "critics": &s.Critics,
-		"fit": &s.Fit, "todo": &s.Todo} {
+func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) error {
+	for key, name := range map[string]string{"Answer": "answer", "Why": "why", "Critics": "critics", "Fit": "fit",
+		"Todo": "todo"} {
 		text, err := e.Prose(name)
 		if err != nil {
 			// Other results may contradict the prose.
 			text = fmt.Sprintf("These results say otherwise than the project's: %v\n", err)
 		}
-		*into = proseHTML(text)
+		contents[key] = proseHTML(text)
 	}
 	gains, err := e.Gains()
 	if err != nil {
-		return s, err
+		return err
 	}
-	if s.Picture, err = trusted(Clickable(gains)); err != nil {
-		return s, err
+	grid, err := e.Grid()
+	if err != nil {
+		return err
 	}
-	for into, table := range map[*template.HTML]func() (plots.Table, error){&s.Grid: e.Grid, &s.Table: e.AnswersTable} {
-		t, err := table()
-		if err != nil {
-			return s, err
+	answers, err := e.AnswersTable()
+	if err != nil {
+		return err
+	}
+	for key, t := range map[string]plots.Table{"Grid": grid, "Table": answers,
+		"Counts": CountTable(Judge(artifacts, e))} {
+		if contents[key], err = trusted(t.Render("html")); err != nil {
+			return err
 		}
-		if *into, err = trusted(t.Render("html")); err != nil {
-			return s, err
-		}
 	}
-	return s, nil
+	if contents["Picture"], err = trusted(Clickable(gains)); err != nil {
+		return err
+	}
+	contents["Forest"], err = trusted(ClaimsForest(artifacts, e).SVG())
+	contents["Trials"] = e.Trials()
+	return err
 }
 
 func newSection(a Artifact, e *Evidence) (s section, err error) {

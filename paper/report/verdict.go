@@ -53,10 +53,14 @@ func (v Verdict) EffectText() string {
 }
 
 func intervalText(t stats.TTest, digits int) string {
-	return fmt.Sprintf("%s [%s, %s]", plots.Signed(t.MeanDifference, digits), unsigned(t.Low, digits), unsigned(t.High, digits))
+	return rangeText(t.MeanDifference, t.Low, t.High, digits)
 }
 
-func unsigned(x float64, digits int) string { return strings.TrimPrefix(plots.Signed(x, digits), "+") }
+// rangeText returns "+0.16 [−0.20, 0.52]".
+func rangeText(x, low, high float64, digits int) string {
+	unsigned := func(x float64) string { return strings.TrimPrefix(plots.Signed(x, digits), "+") }
+	return fmt.Sprintf("%s [%s, %s]", plots.Signed(x, digits), unsigned(low), unsigned(high))
+}
 
 // crossEntropy differs by thousandths.
 const crossEntropy = "cross-entropy"
