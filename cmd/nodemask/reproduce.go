@@ -92,18 +92,14 @@ func (f *reproduceFlags) run(c *cobra.Command, ids []string) error {
 	if f.pages {
 		return f.runPages(c, artifacts)
 	}
-	cells := report.CellsOf(artifacts)
-	all := len(cells)
-	cells = slices.DeleteFunc(cells, report.ReadOff)
-	if read := all - len(cells); read > 0 && len(cells) > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "%d cells have a split for each trial: the parts cited, tables and depth run those\n", read)
-	} else if read > 0 {
-		return misusef("%s: all %d cells have a split for each trial: the parts cited, tables and depth run those",
-			strings.Join(ids, " "), read)
-	}
-	if all == 0 { // tuned parts choose cells by trials, so none exist yet
-		return misusef("%s: its cells are chosen while they are tuned: the parts balanced and tuned run them",
-			strings.Join(ids, " "))
+	all := report.CellsOf(artifacts)
+	cells := slices.DeleteFunc(slices.Clone(all), report.ReadOff)
+	const others = "the parts cited, tables, depth, balanced and tuned run those"
+	switch left := len(all) - len(cells); {
+	case len(cells) == 0:
+		return misusef("%s: all cells have a split for each trial: %s", strings.Join(ids, " "), others)
+	case left > 0:
+		fmt.Fprintf(c.ErrOrStderr(), "%d cells have a split for each trial: %s\n", left, others)
 	}
 	b, err := openBackend(c.ErrOrStderr(), f.backend)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/judge"
@@ -54,10 +55,11 @@ type partRun struct {
 	data, model string
 	store       *record.Store
 	protocol    string
+	opened      *backend.Backend // nil: not yet
 }
 
-func openPart(c *cobra.Command, part judge.Part, f runFlags, data, model string) partRun {
-	r := partRun{Command: c, runFlags: f, part: part, data: data, model: model, protocol: judge.SecondProtocol()}
+func openPart(c *cobra.Command, part judge.Part, f runFlags, data, model string) *partRun {
+	r := &partRun{Command: c, runFlags: f, part: part, data: data, model: model, protocol: judge.SecondProtocol()}
 	in := report.SecondFolder
 	switch part {
 	case judge.Graphs:
@@ -70,7 +72,7 @@ func openPart(c *cobra.Command, part judge.Part, f runFlags, data, model string)
 }
 
 // run trains what is missing of the part.
-func (r partRun) run() error {
+func (r *partRun) run() error {
 	switch r.part {
 	case judge.Balanced:
 		return r.runTuned(judge.BalancedDesign())
@@ -95,20 +97,21 @@ func (r partRun) run() error {
 	return nil
 }
 
-func (r partRun) train(batch judge.Batch) error {
-	b, err := openBackend(r.ErrOrStderr(), r.backend)
-	if err != nil {
-		return err
+func (r *partRun) train(batch judge.Batch) (err error) {
+	if r.opened == nil {
+		if r.opened, err = openBackend(r.ErrOrStderr(), r.backend); err != nil {
+			return err
+		}
 	}
 	o := measure.Options{Seeds: batch.Seeds, Batch: 5, Protocol: r.protocol}
 	if r.part == judge.Graphs { // balanced over graphs, whenever it ends
 		o.Batch = 1
-		if o.Pool, err = train.NewPool(b, r.jobs, len(batch.Cells)); err != nil {
+		if o.Pool, err = train.NewPool(r.opened, r.jobs, len(batch.Cells)); err != nil {
 			return err
 		}
 		defer o.Pool.Close()
 	}
-	_, err = r.runFlags.train(r.Command, b, r.store, batch.Cells, o, func(last record.Record) string {
+	_, err = r.runFlags.train(r.Command, r.opened, r.store, batch.Cells, o, func(last record.Record) string {
 		return fmt.Sprintf("%s, %s, %s, %d%%, split %d, %d epochs in %.2f s", last.Data, last.Model, last.Setting, last.TrainPercent,
 			last.Seed, last.Epochs, last.Seconds)
 	})
@@ -116,7 +119,7 @@ func (r partRun) train(batch judge.Batch) error {
 }
 
 // chosen returns the data sets and models that --data and --model choose.
-func (r partRun) chosen(data, models []string) (someData, someModels []string, err error) {
+func (r *partRun) chosen(data, models []string) (someData, someModels []string, err error) {
 	one := func(flag, value string, known []string) []string {
 		if value == "all" {
 			return known
@@ -129,7 +132,7 @@ func (r partRun) chosen(data, models []string) (someData, someModels []string, e
 	return one("data", r.data, data), one("model", r.model, models), err
 }
 
-func (r partRun) questions() (questions []judge.Question, err error) {
+func (r *partRun) questions() (questions []judge.Question, err error) {
 	data, models, err := r.chosen(r.part.Data(), r.part.Models())
 	if err != nil {
 		return nil, err
@@ -149,7 +152,7 @@ func (r partRun) questions() (questions []judge.Question, err error) {
 }
 
 // show prints the effects that are recorded.
-func (r partRun) show() error {
+func (r *partRun) show() error {
 	if r.part == judge.Graphs {
 		return r.showGraphs()
 	}
@@ -183,7 +186,7 @@ func (r partRun) show() error {
 	return w.Flush()
 }
 
-func (r partRun) showGraphs() error {
+func (r *partRun) showGraphs() error {
 	e, w := report.Open(r.folder), r.OutOrStdout()
 	for _, model := range judge.Graphs.Models() {
 		t, err := e.GraphsTable(model)
@@ -207,7 +210,7 @@ func (r partRun) showGraphs() error {
 	return cmp.Or(e.Err(), err)
 }
 
-func (r partRun) runDepth() error {
+func (r *partRun) runDepth() error {
 	if _, _, err := r.chosen([]string{"cora"}, []string{"gin"}); err != nil {
 		return err
 	}
@@ -222,9 +225,9 @@ func (r partRun) runDepth() error {
 	return r.train(judge.Batch{Cells: cells, Seeds: hyper.Seeds(judge.FirstDepthSplit, judge.DepthSplits)})
 }
 
-// runTuned tunes every arm of a comparison, then compares the winners on fresh splits, batch by batch. It ends when
-// only other shards' work is left.
-func (r partRun) runTuned(design judge.Design) error {
+// runTuned tunes a question's arms, then compares the winners on fresh splits. What other shards have to train first is
+// left to a later run.
+func (r *partRun) runTuned(design judge.Design) error {
 	var names []string
 	for _, m := range design.Models {
 		names = append(names, m.Name)
@@ -233,35 +236,20 @@ func (r partRun) runTuned(design judge.Design) error {
 	if err != nil {
 		return err
 	}
-	design = design.Of(data, models)
-	for before := ""; ; {
-		next, stage, err := r.nextBatch(design)
-		if err != nil || len(next.Cells) == 0 || stage == before {
-			return err
-		}
-		if err := r.train(next); err != nil {
-			return err
-		}
-		before = stage
-	}
-}
-
-// nextBatch returns the earliest stage's trainings of the first unfinished model.
-func (r partRun) nextBatch(design judge.Design) (next judge.Batch, stage string, err error) {
-	results, earliest := r.store.Results(nil), 0
-	var of judge.TunedModel
-	for _, q := range design.Questions() {
-		t, err := design.Tuned(results, q)
-		if err != nil {
-			return next, "", err
-		}
-		switch {
-		case len(t.Next.Cells) == 0 || next.Seeds != nil && q.Model != of:
-		case next.Seeds == nil || t.Stage < earliest:
-			next, earliest, of = t.Next, t.Stage, q.Model
-		case t.Stage == earliest:
-			next.Cells = append(next.Cells, t.Next.Cells...)
+	for _, q := range design.Of(data, models).Questions() {
+		for before := -1; ; {
+			t, err := design.Tuned(r.store.Results(nil), q)
+			if err != nil {
+				return err
+			}
+			if len(t.Next.Cells) == 0 || t.Stage == before {
+				break
+			}
+			if err := r.train(t.Next); err != nil {
+				return err
+			}
+			before = t.Stage
 		}
 	}
-	return next, fmt.Sprint(of, ":", earliest), nil
+	return nil
 }

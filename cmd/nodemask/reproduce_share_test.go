@@ -17,7 +17,7 @@ func TestFoldersOfResultsAreMergedButForContradictions(t *testing.T) {
 	out, _ = succeeds(t, "reproduce", "merge", folder, "--results", other)
 	require.Equal(t, "0 records added\n", out)
 	out, _ = succeeds(t, "reproduce", "verify", "--results", other)
-	require.Equal(t, "4 records and 0 trainings in order\n", out)
+	require.Equal(t, "4 trials in order\n", out)
 
 	wrong := filepath.Join(t.TempDir(), "wrong")
 	addTrial(t, wrong, cell, 1, 99)

@@ -115,10 +115,8 @@ func aTrial(t *testing.T) record.Record {
 
 func TestReproduceSaysWhatRunsTheTrialsThatItDoesNot(t *testing.T) {
 	refuses(t, []string{"reproduce", "--trials", "1", "--results", t.TempDir(), "--backend", "go"}, map[string][]string{
-		"table-gin-citeseer: all 16 cells have a split for each trial: the parts cited, tables and depth": {
-			"table-gin-citeseer"},
-		"table-balanced: its cells are chosen while they are tuned: the parts balanced and tuned": {"table-balanced"},
-		"table-tuned: its cells are chosen while they are tuned":                                  {"table-tuned"},
+		"table-gin-citeseer: all cells have a split for each trial: the parts cited, tables, depth,": {"table-gin-citeseer"},
+		"table-balanced: all cells have a split for each trial: ":                                    {"table-balanced"},
 	})
 }
 
@@ -165,14 +163,4 @@ func TestAReportIsThereFromAnyFolder(t *testing.T) {
 	require.Contains(t, out, "GAT + NM,logits,")
 	// What is named is not looked for elsewhere.
 	fails(t, 2, "no folder of results there", "report", "--results", "results")
-}
-
-func TestARecordOfABackendThatIsAFileIsRefused(t *testing.T) {
-	c := record.NewCell("cora", "gin", datasets.Transductive, 10)
-	line := lineOf(t, record.Record{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
-		Parameters: c.Parameters, Seed: 1, SplitSeed: 1, SplitHash: "5eed", Backend: "xla:/x/pjrt_c_api_cpu_plugin.so"})
-	diagnostics := fails(t, 2, "record.jsonl: line 1: a record with backend ",
-		"reproduce", "again", put(t, t.TempDir(), "record.jsonl", line))
-	require.Contains(t, diagnostics, `expected one of ["xla:cuda" "xla:cpu" "go"]`)
-	require.Equal(t, 1, strings.Count(diagnostics, "\n"), diagnostics)
 }

@@ -42,23 +42,39 @@ func Choices() []Choice {
 func ForGIN() []Choice { return []Choice{{Rescale: true}, {StopF1: true}, {RawFeatures: true}} }
 
 type step struct {
-	axis   string
-	option int
-	chosen bool
-	words  string
+	name, axis string
+	option     int
+	chosen     *bool
+	words      string
 }
 
-func (c Choice) parts() []step {
-	return []step{{axisArrivals, 1, c.AllEdges, "all edges"}, {axisSelf, 1, c.SelfMasked, "own term masked"},
-		{axisAttention, 1, c.Fair, "no attention dropout"}, {axisStop, 2, c.StopF1, StoppedOnF1},
-		{axisFeatures, 1, c.RawFeatures, RawFeatures}, {axisRescale, 1, c.Rescale, "rescaling as in dropout"}}
+func (c *Choice) steps() []step {
+	return []step{{"all edges", axisArrivals, 1, &c.AllEdges, "all edges"},
+		{"own term", axisSelf, 1, &c.SelfMasked, "own term masked"},
+		{"fair", axisAttention, 1, &c.Fair, "no attention dropout"}, {"on F1", axisStop, 2, &c.StopF1, StoppedOnF1},
+		{"raw", axisFeatures, 1, &c.RawFeatures, RawFeatures},
+		{"rescaled", axisRescale, 1, &c.Rescale, "rescaling as in dropout"}}
+}
+
+// ChoiceOf parses "fair, rescaled"; "" is the cited reading.
+func ChoiceOf(words string) (c Choice, err error) {
+	steps := c.steps()
+	for word := range strings.SplitSeq(words, ", ") {
+		i := slices.IndexFunc(steps, func(s step) bool { return s.name == word })
+		if i >= 0 {
+			*steps[i].chosen = true
+		} else if word != "" {
+			return c, fmt.Errorf("no choice %q", word)
+		}
+	}
+	return c, nil
 }
 
 // String returns the differences from the cited reading, or "the cited reading".
 func (c Choice) String() string {
 	var words []string
-	for _, p := range c.parts() {
-		if p.chosen {
+	for _, p := range c.steps() {
+		if *p.chosen {
 			words = append(words, p.words)
 		}
 	}
@@ -68,8 +84,8 @@ func (c Choice) String() string {
 // reading ignores choices that do not apply.
 func (c Choice) reading(axes []Axis, setting datasets.Setting) Reading {
 	r := make(Reading, len(axes))
-	for _, p := range c.parts() {
-		if i := index(axes, p.axis); p.chosen && i >= 0 && axes[i].Matters(setting) {
+	for _, p := range c.steps() {
+		if i := index(axes, p.axis); *p.chosen && i >= 0 && axes[i].Matters(setting) {
 			r[i] = p.option
 		}
 	}

@@ -87,18 +87,6 @@ func TestVerdictsTakeAllSplitsAndHolmOverTheWholeFamily(t *testing.T) {
 	require.Equal(t, 1.0, few.P)
 }
 
-func TestWhatMayHideAPointCannotBeTold(t *testing.T) {
-	r := trained(t, judge.Cited, "gin", judge.Splits, func(c record.Cell, _ datasets.Arrivals, split int) float64 {
-		if c.Parameters.KeepRate.Active() {
-			return 70 + 5*noise(split)
-		}
-		return 70
-	})
-	all, err := answers(r, judge.Choice{})
-	require.NoError(t, err)
-	require.Equal(t, judge.Unclear, of(t, all, "cora", "gin", datasets.Inductive).Verdict)
-}
-
 func TestChoicesAreReadWhereTheyMatter(t *testing.T) {
 	r := trained(t, judge.Cited, "gat", judge.Splits, func(c record.Cell, arrivals datasets.Arrivals, split int) float64 {
 		f1 := 70.0

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,8 +56,8 @@ func (f GraphFile) Path(dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if sum := sha256.Sum256(bytes); hex.EncodeToString(sum[:]) != f.SHA256 {
-			return "", fmt.Errorf("%s: its SHA-256 is %x: expected %s, the file of paper/PROTOCOL-3.md", path, sum, f.SHA256)
+		if sum := fmt.Sprintf("%x", sha256.Sum256(bytes)); sum != f.SHA256 {
+			return "", fmt.Errorf("%s: its SHA-256 is %s: expected %s, the file of paper/PROTOCOL-3.md", path, sum, f.SHA256)
 		}
 		return path, nil
 	}

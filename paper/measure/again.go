@@ -16,20 +16,21 @@ import (
 // bytes is an error.
 func Again(
 	ctx context.Context, b *backend.Backend, open Opener, old record.Record, most int64,
-) (again record.Record, differences []string, err error) {
+) (differences []string, err error) {
 	cell := old.CellOf()
 	x, err := within(ctx, b, open, cell, most)
 	if err != nil {
-		return again, nil, err
+		return nil, err
 	}
 	pool, err := train.NewPool(b, 1, 1)
 	if err != nil {
-		return again, nil, err
+		return nil, err
 	}
 	defer pool.Close()
 	err = pool.Run(ctx, func(ctx context.Context, r *train.Runner) error {
 		if cell.Readings {
-			again, err = readings(ctx, r, b, cell, x, old.Seed)
+			again, err := readings(ctx, r, b, cell, x, old.Seed)
+			differences = old.Differences(again)
 			return err
 		}
 		x.SplitSeed, x.Resplit, x.Smoothness = old.SplitSeed, false, old.MAD != nil
@@ -39,27 +40,16 @@ func Again(
 			return err
 		}
 		x.Resplit = old.Resplit
-		again = Stored(cell, x, b, result)
+		differences = old.Differences(Stored(cell, x, b, result))
 		return nil
 	})
-	if err != nil {
-		return again, nil, err
-	}
-	return again, old.Differences(again), nil
-}
-
-// CheckData returns an error if a generated data set takes more than most bytes.
-func CheckData(name string, most int64) error {
-	if info, generated := datasets.Generated(name); generated && info.Memory() > most {
-		return fmt.Errorf("%.60s takes about %s, %w: expected at most %s", name, memory.Text(info.Memory()),
-			memory.ErrTooLarge, memory.Text(most))
-	}
-	return nil
+	return differences, err
 }
 
 func within(ctx context.Context, b *backend.Backend, open Opener, c record.Cell, most int64) (train.Experiment, error) {
-	if err := CheckData(c.Data, most); err != nil {
-		return train.Experiment{}, err
+	if info, generated := datasets.Generated(c.Data); generated && info.Memory() > most {
+		return train.Experiment{}, fmt.Errorf("%.60s takes about %s, %w: expected at most %s", c.Data,
+			memory.Text(info.Memory()), memory.ErrTooLarge, memory.Text(most))
 	}
 	g, err := open(ctx, c.Data)
 	if err != nil {

@@ -32,11 +32,9 @@ type Options struct {
 	// Progress is called before and after each trial, never concurrently.
 	Progress func(State)
 
-	// Epoch is called after each epoch of cells without readings, by the trial's job; it must be quick. Now dates
-	// records; nil: time.Now. WithoutMAD skips MAD, a large part of a short trial.
+	// Epoch is called after each epoch of cells without readings, by the trial's job; it must be quick.
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
-	Now        func() time.Time
-	WithoutMAD bool
+	WithoutMAD bool // skip MAD, a large part of a short trial
 
 	// Protocol is the hash of the rules for readings.
 	Protocol string
@@ -62,9 +60,6 @@ func Missing(
 ) error {
 	if o.Seeds == nil {
 		o.Seeds = hyper.Seeds(1, 10)
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	groups, total, err := plan(record.Merged(cells), o, func(c record.Cell, seed uint64) (bool, error) {
 		return store.Has(c, seed, b.ID)
@@ -149,7 +144,7 @@ func (w *work) trial(ctx context.Context, r *train.Runner, c record.Cell, seed u
 		return record.Record{}, err
 	}
 	trial := Stored(c, x, w.backend, result)
-	trial.Date = w.Now().UTC().Format(time.RFC3339)
+	trial.Date = time.Now().UTC().Format(time.RFC3339)
 	return trial, nil
 }
 
@@ -160,15 +155,10 @@ func (w *work) run(ctx context.Context, r *train.Runner, t task) error {
 			return err
 		}
 		if there {
-			w.report(func(s *State) {
-				s.Done++
-				s.Before++
-				s.Last = nil
-				w.missing--
-			})
+			w.report(1, 1, nil)
 			continue
 		}
-		w.report(func(s *State) { s.Last = nil })
+		w.report(0, 0, nil)
 		trial, err := w.trial(ctx, r, t.cell, seed)
 		if err != nil {
 			if errors.Is(err, context.Canceled) {
@@ -179,20 +169,20 @@ func (w *work) run(ctx context.Context, r *train.Runner, t task) error {
 		if err := w.store.Add(trial); err != nil {
 			return err
 		}
-		w.report(func(s *State) {
-			s.Done++
-			s.Last = &trial
-			ran := s.Done - s.Before
-			s.Left = TimeLeft(time.Since(w.begin), ran, w.missing-ran)
-		})
+		w.report(1, 0, &trial)
 	}
 	return nil
 }
 
-func (w *work) report(change func(*State)) {
+func (w *work) report(done, before int, last *record.Record) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	change(&w.state)
+	s := &w.state
+	s.Done, s.Before, s.Last = s.Done+done, s.Before+before, last
+	if w.missing -= before; last != nil {
+		ran := s.Done - s.Before
+		s.Left = TimeLeft(time.Since(w.begin), ran, w.missing-ran)
+	}
 	if w.Progress != nil {
 		w.Progress(w.state)
 	}

@@ -3,8 +3,6 @@ package record
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,11 +90,9 @@ func parse(line []byte, protocol string) (r Record, err error) {
 	if bytes.Contains(line, []byte(`"readings":{`)) {
 		kind = "a training"
 	}
-	body, end, err := unsealed(line)
-	if err != nil {
+	if line, err = unsealed(line); err != nil {
 		return r, fmt.Errorf("%s %w", kind, err)
 	}
-	line = append(body[:len(body):len(body)], end...)
 	if kind == "a record" {
 		if r, err = decodeAs[Record](line, kind); err == nil && r.Cell != r.CellOf().Key() {
 			err = fmt.Errorf("a record of cell %q with the parameters of %q", r.Cell, r.CellOf().Key())
@@ -146,25 +142,18 @@ func sealed(line []byte) []byte {
 	return fmt.Appendf(nil, "%s%s%08x%s", body, sumField, crc32.Checksum(body, castagnoli), sumEnd)
 }
 
-// unsealed splits an object into the text before its checksum and the brace (end "" if it is not an object). A wrong
-// checksum is an error.
-func unsealed(line []byte) (body []byte, end string, err error) {
+// unsealed returns an object without its checksum; a wrong one is an error.
+func unsealed(line []byte) ([]byte, error) {
 	line = bytes.TrimRight(line, "\r\n")
 	at := len(line) - sumSize
 	if at < 0 || !bytes.HasPrefix(line[at:], []byte(sumField)) || !bytes.HasSuffix(line, []byte(sumEnd)) {
-		if body, ok := bytes.CutSuffix(line, []byte("}")); ok {
-			return body, "}", nil
-		}
-		return line, "", nil
+		return line, nil
 	}
-	var sum [4]byte
-	var is [8]byte
-	binary.BigEndian.PutUint32(sum[:], crc32.Checksum(line[:at], castagnoli))
-	hex.Encode(is[:], sum[:])
-	if said := line[at+len(sumField) : len(line)-len(sumEnd)]; string(said) != string(is[:]) {
-		return nil, "", fmt.Errorf("that was changed after it was written: its CRC-32C is %s, expected %q", is[:], said)
+	said := string(line[at+len(sumField) : len(line)-len(sumEnd)])
+	if is := fmt.Sprintf("%08x", crc32.Checksum(line[:at], castagnoli)); said != is {
+		return nil, fmt.Errorf("that was changed after it was written: its CRC-32C is %s, expected %q", is, said)
 	}
-	return line[:at], "}", nil
+	return append(line[:at:at], '}'), nil
 }
 
 // Verify rereads all records and returns the number of trials; contradictory, unreadable and torn lines are errors.

@@ -20,7 +20,6 @@ type Results struct {
 	err    error
 	loaded map[Pair]bool
 	trials map[cellID][]Record
-	keys   map[Cell]string    // a cache
 	drawn  map[drawing]string // splits of records with readings
 }
 
@@ -48,7 +47,7 @@ func LazyResults(load func(...Pair) ([]Record, error), other func(Cell) []Record
 	failed func(error)) *Results {
 	return &Results{load: load, other: other, failed: failed, loaded: map[Pair]bool{},
 		trials: map[cellID][]Record{},
-		keys:   map[Cell]string{}, drawn: map[drawing]string{}}
+		drawn:  map[drawing]string{}}
 }
 
 // Err returns the first loading error, or one if records with readings have different splits for a seed: then the data
@@ -111,12 +110,7 @@ func (r *Results) add(records []Record) error {
 func (r *Results) Trials(c Cell) []Record {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	key, ok := r.keys[c]
-	if !ok {
-		key = c.Key()
-		r.keys[c] = key
-	}
-	cell := cellID{key, c.Readings}
+	cell := cellID{c.Key(), c.Readings}
 	if p := PairOf(c); r.load != nil && !r.loaded[p] {
 		r.loaded[p] = true
 		records, err := r.load(p)

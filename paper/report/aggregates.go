@@ -41,7 +41,8 @@ func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, e
 				if err != nil {
 					return c, 0, err
 				}
-				s = withGain(s, ratio, gain)
+				s.X, s.Y = append(s.X, ratio), append(s.Y, gain.Mean)
+				s.Low, s.High = append(s.Low, gain.Low), append(s.High, gain.High)
 				ratios, effects = append(ratios, ratio), append(effects, gain.Mean)
 			}
 			if len(s.X) > 0 {

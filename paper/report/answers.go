@@ -59,12 +59,6 @@ func nodesOf(s datasets.Setting) string {
 	return "known nodes"
 }
 
-const (
-	asInPaper = "rerun"
-	fairly    = "fair"
-	inPrint   = "printed"
-)
-
 func fairChoices() map[string]judge.Choice {
 	return map[string]judge.Choice{"gin": {StopF1: true}, "gat": {Fair: true}}
 }
@@ -112,7 +106,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 			for _, of := range []struct {
 				name   string
 				choice judge.Choice
-			}{{asInPaper, judge.Choice{}}, {fairly, fair}} {
+			}{{"rerun", judge.Choice{}}, {"fair", fair}} {
 				a, err := judge.Ask(e.cited, leadingData, model, setting, of.choice, judge.Contrast{})
 				if err != nil {
 					return p, err
@@ -135,7 +129,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 					c.Series = append(c.Series, s)
 				}
 			}
-			theirs := plots.Series{Name: inPrint, Reference: true, Scattered: true}
+			theirs := plots.Series{Name: "printed", Reference: true, Scattered: true}
 			for _, size := range Sizes() {
 				if gain := publishedGain(leadingData, model, setting, size); gain != nil {
 					theirs.X, theirs.Y = append(theirs.X, float64(size)), append(theirs.Y, *gain)
@@ -148,12 +142,6 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 		p.Rows = append(p.Rows, row)
 	}
 	return p, nil
-}
-
-func withGain(s plots.Series, x float64, g judge.Gain) plots.Series {
-	s.X, s.Y = append(s.X, x), append(s.Y, g.Mean)
-	s.Low, s.High = append(s.Low, g.Low), append(s.High, g.High)
-	return s
 }
 
 func rowTitle(row judge.Row) string {
@@ -248,4 +236,44 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 		t.Rows = append(t.Rows, plots.Fields(row...))
 	}
 	return t, nil
+}
+
+// PartForest returns the effects in each reading of [judge.Departures] or [judge.Scale] on Cora.
+func (e *Evidence) PartForest(part judge.Part) (plots.Forest, error) {
+	title := map[judge.Part]string{judge.Departures: "One step away from the cited reading",
+		judge.Scale: "Normalisation and rescaling"}[part]
+	f := plots.Forest{ID: string(part), Title: title + ": what node masking changes on Cora", Width: 1000,
+		XLabel: "gain, mean over the four sizes (points of macro F1)",
+		Caption: "The first reading of each is the cited one; the others say what differs. Points with 95 % intervals over " +
+			"splits; at each share of nodes to train on, macro F1 without masking, and what masking adds."}
+	for _, size := range judge.Sizes() {
+		f.Columns = append(f.Columns, fmt.Sprintf("%d %%", size))
+	}
+	for _, model := range judge.Models() {
+		for _, setting := range datasets.Settings() {
+			answers, err := e.each(part, leadingData, model, setting)
+			if err != nil {
+				return f, err
+			}
+			group := plots.ForestGroup{Name: hyper.Title(model) + ", " + nodesOf(setting)}
+			for _, a := range answers {
+				row := plots.Effect{Label: judge.Departure(a.Axes, a.Reading), TextOnly: true,
+					Fields: slices.Repeat([]string{"–"}, len(f.Columns))}
+				gains, err := a.BySize()
+				if err != nil {
+					return f, err
+				}
+				if a.Effect != nil {
+					pooled := a.Effect.Pooled
+					row.TextOnly, row.Value, row.Low, row.High = false, pooled.MeanDifference, pooled.Low, pooled.High
+				}
+				for i := range gains {
+					row.Fields[i] = fmt.Sprintf("%.1f, %s", gains[i].Plain, plots.Signed(gains[i].Mean, 1))
+				}
+				group.Rows = append(group.Rows, row)
+			}
+			f.Groups = append(f.Groups, group)
+		}
+	}
+	return f, nil
 }

@@ -60,7 +60,7 @@ func (e *Evidence) prepare() {
 
 // readOff returns a table cell's trials read off trainings, and their folder.
 func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder string) {
-	if !readOff()[c.Key()] {
+	if !ReadOff(c) {
 		return nil, ""
 	}
 	folder, results, first, splits := SecondFolder, e.cited, uint64(judge.FirstSplit), uint64(judge.Splits)
@@ -103,17 +103,6 @@ func ReadOff(c record.Cell) bool {
 }
 
 var tableCells = sync.OnceValue(func() []record.Cell { return CellsOf(Artifacts()) })
-
-// readOff holds the keys of the cells that are read off trainings.
-var readOff = sync.OnceValue(func() map[string]bool {
-	keys := map[string]bool{}
-	for _, c := range Shown() {
-		if ReadOff(c) {
-			keys[c.Key()] = true
-		}
-	}
-	return keys
-})
 
 // Table returns an artifact's table; for a chart, its numbers.
 func (e *Evidence) Table(a Artifact) (plots.Table, error) {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -132,15 +133,7 @@ func sortedBy(by judge.Quantity, setting datasets.Setting) (cases []judge.Case) 
 			cases = append(cases, c)
 		}
 	}
-	slices.SortStableFunc(cases, func(a, b judge.Case) int {
-		switch x, y := by.Of(a), by.Of(b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(cases, func(a, b judge.Case) int { return cmp.Compare(by.Of(a), by.Of(b)) })
 	return cases
 }
 

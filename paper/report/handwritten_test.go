@@ -127,7 +127,7 @@ var defined = []string{"95 % intervals", "95 % confidence intervals", "10, 25, 5
 	"the 90 % interval lies between −1 and 1", "power 80 %", "in 95 of 100 experiments that look *once*",
 	"error of 5 %", "share 5 % of error", "Silvestri 2020", "Go ≥ 1.26.5, Python ≥ 3.10", "Apache 2.0",
 	"masked at 0.5", "at 0.1 nine train nodes in ten", "of its own, at 0.6", "10 trials with random", "at 16 layers",
-	"Replace 10 by 50", "at 0.05, uncorrected", "after 12, 27, 60 and 135 splits"}
+	"Replace 10 by 50", "At 10 % most neighbours", "at 0.05, uncorrected", "after 12, 27, 60 and 135 splits"}
 
 var (
 	generated = regexp.MustCompile(`(?s)<!-- ([^>]*?) -->.*?<!-- end of [^>]*? -->|<(style|script)>.*?</(style|script)>|` +

@@ -124,30 +124,6 @@ func setting(nodes string) datasets.Setting {
 	return datasets.Transductive
 }
 
-// choiceOf parses "fair, rescaled"; "" is the cited reading.
-func choiceOf(words string) (c judge.Choice, err error) {
-	for word := range strings.SplitSeq(words, ", ") {
-		switch word {
-		case "":
-		case "fair":
-			c.Fair = true
-		case "on F1":
-			c.StopF1 = true
-		case "raw":
-			c.RawFeatures = true
-		case "rescaled":
-			c.Rescale = true
-		case "all edges":
-			c.AllEdges = true
-		case "own term":
-			c.SelfMasked = true
-		default:
-			return c, fmt.Errorf("no choice %q", word)
-		}
-	}
-	return c, nil
-}
-
 // effectOf takes the results of [judge.Ask].
 func effectOf(a judge.Answer, err error) (effect, error) {
 	if err != nil {
@@ -165,7 +141,7 @@ func effectOf(a judge.Answer, err error) (effect, error) {
 
 // gain has the grid's verdict; nodes is "new" or "known".
 func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
-	c, err := choiceOf(choice)
+	c, err := judge.ChoiceOf(choice)
 	if err != nil {
 		return effect{}, err
 	}
@@ -199,7 +175,7 @@ func (e *Evidence) gainsOf(models, data, nodes, choice string) (all []effect, er
 
 // instead returns how far a choice's plain model exceeds the cited masked one.
 func (e *Evidence) instead(model, data, nodes, choice string) (effect, error) {
-	c, err := choiceOf(choice)
+	c, err := judge.ChoiceOf(choice)
 	if err != nil {
 		return effect{}, err
 	}
@@ -236,7 +212,7 @@ func (e *Evidence) instead(model, data, nodes, choice string) (effect, error) {
 }
 
 func (e *Evidence) stated(data, nodes, choice string) (all []effect, err error) {
-	c, err := choiceOf(choice)
+	c, err := judge.ChoiceOf(choice)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +240,7 @@ func published(model, data, nodes string) (float64, error) {
 
 // distance is the root mean square distance from the paper's "levels" (plain) or "gains".
 func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
-	c, err := choiceOf(choice)
+	c, err := judge.ChoiceOf(choice)
 	if err != nil {
 		return 0, err
 	}

@@ -36,14 +36,6 @@ func TestResultsWereRunUnderTheProtocolsAsTheyStand(t *testing.T) {
 	require.Len(t, versions[true], 1, "all that was added of one version")
 }
 
-func TestWhatThePaperDoesNotPrintIsNotPublished(t *testing.T) {
-	for _, model := range []string{"gin", "gat", "gcn"} {
-		require.Nil(t, Published("cora", model, datasets.Inductive, 11, false))
-	}
-	require.Nil(t, Published("cora", "gcn", datasets.Inductive, 10, false))
-	require.Nil(t, Published("reddit", "gin", datasets.Transductive, 10, false))
-}
-
 func TestTheDepthFigureHasTheBestUnmaskedBody(t *testing.T) {
 	bodies := judge.Options("one linear: mlp=1", "two linear: mlp=2", "two, norm inside: mlp=2 norm=inside",
 		"two, norm inside and after: mlp=2 norm=both")
