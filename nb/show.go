@@ -34,8 +34,6 @@ func Show(values ...any) {
 			Chart(v)
 		case interface{ Show() }:
 			v.Show()
-		case interface{ Facts() [][2]string }:
-			facts(v, v.Facts())
 		default:
 			text := fmt.Sprint(v)
 			if len(text) > shownText {

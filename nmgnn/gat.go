@@ -37,7 +37,7 @@ func (l GAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *
 	wh := h.Times(GlorotWeights(scope, g, "weights", h.Width(), out))
 	source, target := near.Scores(wh, GlorotWeights(scope, g, "source", heads, l.Width),
 		GlorotWeights(scope, g, "target", heads, l.Width))
-	return near.biasedAttention(source, target, leak, wh, mask, ZeroWeights(scope, g, "biases", 1, out), l.Dropout)
+	return near.PairAttention(source, target, leak, wh, mask, ZeroWeights(scope, g, "biases", 1, out), l.Dropout)
 }
 
 var _ = named("gat", func(p hyper.Parameters, width, heads int) Layer {

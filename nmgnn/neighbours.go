@@ -345,14 +345,9 @@ func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention is [Neighbours.Attention] with e_vu = LeakyReLU(source_u + target_v), with this slope below zero;
-// source and target are [nodes, heads]. It avoids storing e if possible.
-func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask *Node, rate float64) *Node {
-	return n.biasedAttention(source, target, slope, h, mask, nil, rate)
-}
-
-// biasedAttention returns PairAttention plus bias [1, width]; nil: none.
-func (n Neighbours) biasedAttention(source, target *Node, slope float64, h, mask, bias *Node, rate float64) *Node {
+// PairAttention is [Neighbours.Attention] plus bias [1, width] (nil: none), with e_vu = LeakyReLU(source_u + target_v),
+// with this slope below zero; source and target are [nodes, heads]. It avoids storing e if possible.
+func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask, bias *Node, rate float64) *Node {
 	n.ofNodes("source", source, 0)
 	n.ofNodes("target", target, source.Shape().Dimensions[1])
 	return n.attend(kernels.Attention{Source: source, Target: target, Slope: slope, Values: h, Mask: mask, Bias: bias},

@@ -100,7 +100,7 @@ func TestNumbersThatAreNotOneForEachNodeAreRefused(t *testing.T) {
 		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.Targets(few(h)) }},
 		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.WeightedSum(n.Sources(h), few(h), nil) }},
 		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.Attention(n.Sources(h), few(h), nil, 0) }},
-		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.PairAttention(few(h), few(h), 0.2, h, nil, 0) }},
+		{nodes, func(n nmgnn.Neighbours, h *Node) *Node { return n.PairAttention(few(h), few(h), 0.2, h, nil, nil, 0) }},
 		{entries, func(n nmgnn.Neighbours, h *Node) *Node { return n.Softmax(few(h)) }},
 		{entries, func(n nmgnn.Neighbours, h *Node) *Node { return n.EntryDropout(few(h), 0.5) }},
 		{entries, func(n nmgnn.Neighbours, h *Node) *Node { return n.WeightedSum(few(h), h, nil) }},

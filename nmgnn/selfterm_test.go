@@ -67,7 +67,7 @@ func TestMaskingOthersKeepsTheOwnTerm(t *testing.T) {
 				return near.Attention(near.Sources(scores), h, nil, 0)
 			},
 			"PairAttention": func(near nmgnn.Neighbours, scores, h *Node) *Node {
-				return near.PairAttention(scores, scores, 0.2, h, nil, 0)
+				return near.PairAttention(scores, scores, 0.2, h, nil, nil, 0)
 			},
 		}
 		names := slices.Sorted(maps.Keys(methods))

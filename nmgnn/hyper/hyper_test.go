@@ -46,7 +46,7 @@ func TestParametersOutOfRangeAreNamedWithTheirRange(t *testing.T) {
 		},
 		`no readout "luck": expected one of ["last" "all"]`: func(p *Parameters) { p.Readout = "luck" },
 		`no self term "luck": expected one of ["kept"]`:     func(p *Parameters) { p.SelfTerm = "luck" },
-		`self term "kept" for the model gin: expected none, since only gat, sgat and gatv2 can keep it`: func(p *Parameters) {
+		`self term "kept" for the model gin: expected none, since only GAT, SGAT and GATv2 can keep it`: func(p *Parameters) {
 			p.SelfTerm = SelfKept
 		},
 		`no dropout on "luck": expected one of ["scores"]`: func(p *Parameters) { p.DropoutOn = "luck" },

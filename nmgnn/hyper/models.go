@@ -33,13 +33,9 @@ func table() []Traits {
 }
 
 // Models returns the names of models.
-func Models() []string { return namesWhere(func(Traits) bool { return true }) }
-
-func namesWhere(has func(Traits) bool) (names []string) {
+func Models() (names []string) {
 	for _, t := range table() {
-		if has(t) {
-			names = append(names, t.Name)
-		}
+		names = append(names, t.Name)
 	}
 	return names
 }

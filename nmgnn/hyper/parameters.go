@@ -325,10 +325,8 @@ func (p Parameters) checkReadings() error {
 	case p.SelfTerm != "" && p.SelfTerm != SelfKept:
 		return fmt.Errorf("no self term %q: expected one of [%q]", p.SelfTerm, SelfKept)
 	case p.SelfTerm != "" && !traits.SelfTerm:
-		can := namesWhere(func(t Traits) bool { return t.SelfTerm })
-		last := len(can) - 1
-		return fmt.Errorf("self term %q for the model %s: expected none, since only %s and %s can keep it",
-			p.SelfTerm, p.Model, strings.Join(can[:last], ", "), can[last])
+		return fmt.Errorf("self term %q for the model %s: expected none, since only GAT, SGAT and GATv2 can keep it",
+			p.SelfTerm, p.Model)
 	}
 	return nil
 }

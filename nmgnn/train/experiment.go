@@ -342,12 +342,3 @@ func (r *Result) String() string {
 	return fmt.Sprintf("Trial(seed %d: macro F1 %.1f %% on test nodes, best epoch %d of %d)", r.Seed, 100*r.Test.MacroF1,
 		r.BestEpoch, len(r.History))
 }
-
-// Facts returns the results as pairs of name and value.
-func (r *Result) Facts() [][2]string {
-	percent := func(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
-	return [][2]string{{"macro F1 on test nodes", percent(r.Test.MacroF1)}, {"accuracy", percent(r.Test.Accuracy)},
-		{"macro F1 on validation nodes", percent(r.Validation.MacroF1)},
-		{"best epoch", fmt.Sprintf("%d of %d", r.BestEpoch, len(r.History))},
-		{"seconds", fmt.Sprintf("%.1f", r.Seconds)}}
-}

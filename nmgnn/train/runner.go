@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"nodemask/datasets"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/internal/gomlx"
+	"nodemask/nmgnn/internal/kernels"
 )
 
 // Runner runs trials one by one on one backend; it is not safe for concurrent use. Trials that differ in seed, split,
@@ -17,13 +19,12 @@ type Runner struct {
 	// Programs limits how many compiled programs are kept, memory permitting; 0: 1.
 	Programs int
 
-	backend *backend.Backend
-	checked *datasets.Graph // last graph that passed Check
-	program Experiment      // last one trained
-	split   *datasets.Split
-	trainer *trainer
-	// readings means to validate and test with all kinds of arrivals.
-	readings bool
+	backend  *backend.Backend
+	checked  *datasets.Graph // last graph that passed Check
+	split    *datasets.Split // of the last trial, as are:
+	trainer  *trainer
+	program  program
+	seed     uint64     // of the split
 	compiled []compiled // least recently used first
 }
 
@@ -115,17 +116,18 @@ func (r *Runner) find(p program) int {
 }
 
 // prepare makes or reuses a trainer; with readings, for all kinds of arrivals.
-func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
+func (r *Runner) prepare(x Experiment, seed uint64, readings bool) (err error) {
 	if err := r.check(x.Graph); err != nil {
 		return err
 	}
 	room := x.Splits() || readings
-	x.Resplit, x.SplitSeed = false, x.splitSeed(seed)
-	if x.Arrivals == "" {
-		x.Arrivals = datasets.AllEdges
-	}
-	split, views, err := r.divide(x, readings)
-	if err != nil {
+	x.Resplit, x.SplitSeed, x.Arrivals = false, x.splitSeed(seed), cmp.Or(x.Arrivals, datasets.AllEdges)
+	of, split, views := programOf(x, readings), r.split, []*datasets.View(nil)
+	if r.trainer != nil && r.program == of && r.seed == x.SplitSeed {
+		views = r.trainer.views()
+	} else if split, err = x.Split(x.SplitSeed); err != nil {
+		return err
+	} else if views, err = viewsOf(x, split, readings); err != nil {
 		return err
 	}
 	o := optionsOf(x.Parameters)
@@ -133,11 +135,25 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) error {
 	if x.Own != nil { // its rates are compiled in
 		o.Rates = nil
 	}
-	if err := r.turnTo(x, views[0], o, readings); err != nil {
+	if err := r.turnTo(x, of, views[0], o); err != nil {
 		return err
 	}
-	r.program, r.split, r.readings = x, split, readings
+	r.program, r.split, r.seed = of, split, x.SplitSeed
 	return nil
+}
+
+func viewsOf(x Experiment, split *datasets.Split, readings bool) (views []*datasets.View, err error) {
+	ways := []datasets.Arrivals{x.Arrivals}
+	if readings && x.Setting == datasets.Inductive {
+		ways = datasets.AllArrivals()
+	}
+	views = make([]*datasets.View, len(ways))
+	for i, way := range ways {
+		if views[i], err = datasets.NewView(x.Graph, split, x.Setting, way); err != nil {
+			return nil, err
+		}
+	}
+	return views, nil
 }
 
 func (r *Runner) check(g *datasets.Graph) error {
@@ -151,30 +167,7 @@ func (r *Runner) check(g *datasets.Graph) error {
 	return nil
 }
 
-// divide returns the split and views, if possible the last trial's.
-func (r *Runner) divide(x Experiment, readings bool) (split *datasets.Split, views []*datasets.View, err error) {
-	was := r.program
-	same := r.trainer != nil && was.Graph == x.Graph && was.TrainPercent == x.TrainPercent &&
-		was.SplitSeed == x.SplitSeed &&
-		was.OwnSplit == x.OwnSplit && was.ValidationPercent == x.ValidationPercent
-	if split = r.split; !same {
-		if split, err = x.Split(x.SplitSeed); err != nil {
-			return nil, nil, err
-		}
-	}
-	if same && was.Setting == x.Setting && was.Arrivals == x.Arrivals && r.readings == readings {
-		return split, r.trainer.views(), nil
-	}
-	if readings {
-		views, err = readingViews(x.Graph, split, x.Setting)
-		return split, views, err
-	}
-	view, err := datasets.NewView(x.Graph, split, x.Setting, x.Arrivals)
-	return split, []*datasets.View{view}, err
-}
-
-func (r *Runner) turnTo(x Experiment, view *datasets.View, o options, readings bool) error {
-	of := programOf(x, readings)
+func (r *Runner) turnTo(x Experiment, of program, view *datasets.View, o options) error {
 	if i := r.find(of); i >= 0 {
 		c := r.compiled[i]
 		r.compiled = slices.Delete(r.compiled, i, i+1)
@@ -187,7 +180,7 @@ func (r *Runner) turnTo(x Experiment, view *datasets.View, o options, readings b
 		if c.trainer == r.trainer {
 			r.trainer = nil
 		}
-		if !errors.Is(err, errOtherProgram) {
+		if !errors.Is(err, kernels.ErrNoFit) {
 			return err
 		}
 	}

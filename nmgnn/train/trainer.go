@@ -2,10 +2,8 @@ package train
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 
 	"github.com/gomlx/compute/dtypes"
@@ -300,30 +298,23 @@ func (o options) rates() []float64 {
 	return o.Rates
 }
 
-// errOtherProgram means that the trainer must be compiled anew.
-var errOtherProgram = errors.New("this needs another compiled program")
-
-// switchTo changes view and options without compiling: another split of the same sizes, keep rate, nodes to mask,
-// nonzero drop rates, learning rate, weight decay, stopping, feature normalization. Results equal a new trainer's. It
-// returns [errOtherProgram] if the split's edges do not fit ([options].Room), or for another regulariser, setting,
-// number of nodes, presence of a mask, or equality of two rates. After an error only call Close.
+// switchTo changes view and options without compiling, for an experiment of the same program ([programOf]): another
+// split of the same sizes, keep rate, nodes to mask, nonzero drop rates, learning rate, weight decay, stopping, feature
+// normalization. Results equal a new trainer's. It returns [kernels.ErrNoFit] if sizes differ, the split's edges do not
+// fit ([options].Room), or the equality of two rates changes. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := checkTrainable(t.graph, o.views(view)...); err != nil {
 		return err
 	}
-	if o.KeepRate.Active() != t.options.KeepRate.Active() || o.Plan != t.options.Plan ||
-		reflect.TypeOf(o.regulariser()) != reflect.TypeOf(t.options.regulariser()) || len(o.Also) != len(t.options.Also) {
-		return errOtherProgram
-	}
 	for i, v := range o.views(view) {
 		was := t.views()[i]
-		if v.Setting != was.Setting || v.Arrivals != was.Arrivals || len(v.Train.Nodes) != len(was.Train.Nodes) ||
-			len(v.Validation.Nodes) != len(was.Validation.Nodes) || len(v.Test.Nodes) != len(was.Test.Nodes) {
-			return errOtherProgram
+		if len(v.Train.Nodes) != len(was.Train.Nodes) || len(v.Validation.Nodes) != len(was.Validation.Nodes) ||
+			len(v.Test.Nodes) != len(was.Test.Nodes) {
+			return kernels.ErrNoFit
 		}
 	}
 	if err := t.rates.Replace(o.rates()); err != nil {
-		return switched(err)
+		return err
 	}
 	o.Rates = t.options.Rates // rates keep their compiled names
 	o.Regulariser, o.RegulariserRate = t.options.Regulariser, t.options.RegulariserRate
@@ -357,13 +348,6 @@ func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err == nil {
 		err = replace(t.test.data, t.test.phase, view.Test)
 		t.test.phase, t.test.labels = view.Test, labelsOf(t.graph, view.Test)
-	}
-	return switched(err)
-}
-
-func switched(err error) error {
-	if errors.Is(err, kernels.ErrNoFit) {
-		return fmt.Errorf("%w: %w", errOtherProgram, err)
 	}
 	return err
 }

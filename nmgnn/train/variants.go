@@ -10,21 +10,6 @@ import (
 	"nodemask/stats"
 )
 
-func readingViews(g *datasets.Graph, split *datasets.Split, setting datasets.Setting) ([]*datasets.View, error) {
-	ways := datasets.AllArrivals()
-	if setting == datasets.Transductive {
-		ways = ways[:1]
-	}
-	views := make([]*datasets.View, len(ways))
-	for i, way := range ways {
-		var err error
-		if views[i], err = datasets.NewView(g, split, setting, way); err != nil {
-			return nil, err
-		}
-	}
-	return views, nil
-}
-
 // variants returns a trial's results: for each of hyper.StopOns on each view (the trainer's, then [options].Also), in
 // this order, with new nodes computed anew and, in the inductive setting, from the cache.
 func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result, err error) {
