@@ -227,17 +227,15 @@ type batchedRecord struct {
 }
 
 func (f *trainFlags) runInBatches(x train.Experiment) (runFunc, error) {
-	o := train.Batches{Clusters: f.batches}
-	if err := o.Check(x); err != nil {
+	if err := train.CheckBatches(x, f.batches); err != nil {
 		return nil, misuse{err}
 	}
-	var err error
-	if o.Release, err = train.Spill(x.Graph, ""); err != nil {
+	if err := train.Spill(x.Graph); err != nil {
 		return nil, err
 	}
 	debug.SetGCPercent(25) // each batch leaves garbage
 	debug.FreeOSMemory()
-	return func(ctx context.Context, b *backend.Backend, seeds []uint64, r train.RunOptions) ([]*train.Result, error) {
-		return train.InBatches(ctx, b, x, o, seeds, r)
+	return func(ctx context.Context, b *backend.Backend, seeds []uint64, o train.RunOptions) ([]*train.Result, error) {
+		return train.InBatches(ctx, b, x, f.batches, seeds, o)
 	}, nil
 }

@@ -28,21 +28,6 @@ type places struct {
 	of    []int32 // by node; -1: not in the batch
 	halo  []int32
 	local csr.Graph
-
-	release func() // frees memory of rows read; may be nil
-	entries int    // read since the last release
-}
-
-// row returns N_v; sometimes it first releases the memory of rows read before.
-func (p *places) row(g *csr.Graph, v int32) []int32 {
-	row := g.Neighbours(v)
-	if p.release != nil {
-		if p.entries += len(row); p.entries >= numbersAtOnce {
-			p.release()
-			p.entries = 0
-		}
-	}
-	return row
 }
 
 const nowhere, next = -1, -2
@@ -56,7 +41,7 @@ func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (h
 	}
 	halo = p.halo[:0]
 	for _, v := range own {
-		for _, u := range p.row(g, v) {
+		for _, u := range g.Neighbours(v) {
 			switch p.of[u] {
 			case nowhere:
 				if skip != nil && skip(u) {
@@ -93,7 +78,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	for _, v := range own {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
 		// Columns ascend: own nodes first.
-		outside, row := 0, p.row(g, v)
+		outside, row := 0, g.Neighbours(v)
 		for _, u := range row {
 			switch at := p.of[u]; {
 			case at >= int32(s.own):
@@ -173,58 +158,45 @@ func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, fill
 	return s
 }
 
-// Spill moves the graph's edges and dense features to unnamed memory-mapped files, which last until the program ends.
-// It returns a function that frees memory used by reading ([Batches].Release), or an error for an invalid graph or
-// failed writes.
-func Spill(g *datasets.Graph, folder string) (release func(), err error) {
+// Spill moves the graph's edges and dense features to unnamed memory-mapped files in $TMPDIR, which last until the
+// program ends: the system frees their memory if it needs it. It returns an error for an invalid graph or failed writes.
+func Spill(g *datasets.Graph) error {
 	if err := g.Check(); err != nil {
-		return nil, err
+		return err
 	}
-	edges, err := safetensors.NewArray[int32](folder, len(g.Edges.Indices))
+	edges, err := safetensors.NewArray[int32](len(g.Edges.Indices))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	features, err := safetensors.NewArray[float32](folder, len(g.Features.Dense)) // empty for sparse ones
+	features, err := safetensors.NewArray[float32](len(g.Features.Dense)) // empty for sparse ones
 	if err != nil {
-		return nil, errors.Join(err, edges.Close())
+		return errors.Join(err, edges.Close())
 	}
-	edges.Copy(g.Edges.Indices, nil)
+	copy(edges.Values, g.Edges.Indices)
 	g.Edges.Indices = edges.Values
 	if len(features.Values) > 0 {
-		features.Copy(g.Features.Dense, nil)
+		copy(features.Values, g.Features.Dense)
 		g.Features.Dense = features.Values
 	}
-	return func() {
-		edges.Release()
-		features.Release()
-	}, nil
+	return nil
 }
 
-// Amounts to copy before releasing memory.
-const (
-	rowsAtOnce    = 4096
-	numbersAtOnce = 1 << 22
-)
-
-// readAs returns features, normalized if asked, and own, the file it wrote them to, if any. release is called after
-// reading part of x.
-func readAs(x datasets.Features, normalized bool, folder string,
-	release func()) (read datasets.Features, own *safetensors.Array[float32], err error) {
+// readAs returns features, normalized if asked, and own, the file it wrote them to, if any.
+func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:
 		return x, nil, nil
 	case x.IsSparse():
 		return x.RowNormalized(), nil, nil
 	}
-	if own, err = safetensors.NewArray[float32](folder, len(x.Dense)); err != nil {
+	if own, err = safetensors.NewArray[float32](len(x.Dense)); err != nil {
 		return x, nil, err
 	}
-	for begin := 0; begin < x.Rows; begin += rowsAtOnce {
-		end := min(begin+rowsAtOnce, x.Rows)
+	const rows = 4096 // in memory at once
+	for begin := 0; begin < x.Rows; begin += rows {
+		end := min(begin+rows, x.Rows)
 		part := datasets.Features{Rows: end - begin, Width: x.Width, Dense: x.Dense[begin*x.Width : end*x.Width]}
 		copy(own.Values[begin*x.Width:], part.RowNormalized().Dense)
-		own.Release()
-		release()
 	}
 	return datasets.Features{Rows: x.Rows, Width: x.Width, Dense: own.Values}, own, nil
 }

@@ -13,24 +13,14 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// Batches configure how to divide the training graph.
-type Batches struct {
-	// Clusters of the train graph, 2 or more. Larger validation and test graphs get proportionally more.
-	Clusters int
-	// Folder is for temporary files of representations and features; "": the system's.
-	Folder string
-	// Release is [Spill]'s result, called after reading the graph; may be nil.
-	Release func()
-}
-
-// Check returns why [InBatches] would refuse an experiment before its first trial, or nil.
-func (o Batches) Check(x Experiment) error {
+// CheckBatches returns why [InBatches] would refuse an experiment before its first trial, or nil.
+func CheckBatches(x Experiment, clusters int) error {
 	if err := x.Check(); err != nil {
 		return err
 	}
 	switch {
-	case o.Clusters < 2:
-		return fmt.Errorf("%d clusters: expected 2 or more, or Experiment.Run", o.Clusters)
+	case clusters < 2:
+		return fmt.Errorf("%d clusters: expected 2 or more, or Experiment.Run", clusters)
 	case x.Own != nil:
 		return errors.New("a model of one's own layers: expected one that Parameters describe, or Experiment.Run")
 	case x.Graph.OneWay:
@@ -46,26 +36,24 @@ func (o Batches) Check(x Experiment) error {
 	return nil
 }
 
-// InBatches runs trials like [Experiment.Run], one by one, cluster by cluster, on graphs larger than memory. Nodes
-// outside a batch contribute cached representations h̃_u^(i) from the epoch before (section 4 of the paper; as in
-// GNNAutoScale, Fey et al. 2021). Features, h^(0), are always exact; masked nodes contribute nothing. Validation
-// computes layer by layer over all batches, and is exact.
+// InBatches runs trials like [Experiment.Run], one by one, cluster by cluster, on graphs larger than memory ([Spill]).
+// The train graph has this many clusters, larger validation and test graphs proportionally more. Nodes outside a batch
+// contribute cached representations h̃_u^(i) from the epoch before (section 4 of the paper; as in GNNAutoScale, Fey et
+// al. 2021). Features, h^(0), are always exact; masked nodes contribute nothing. Validation computes layer by layer over
+// all batches, and is exact.
 //
 // After training it measures only cached predictions, and keeps the cache if asked. Results have no Nodes, whose
-// counting needs random access to the graph. It does not check a graph that [Spill] moved.
-func InBatches(ctx context.Context, b *backend.Backend, x Experiment, o Batches, seeds []uint64,
-	r RunOptions) ([]*Result, error) {
-	if err := o.Check(x); err != nil {
+// counting needs random access to the graph.
+func InBatches(ctx context.Context, b *backend.Backend, x Experiment, clusters int, seeds []uint64,
+	o RunOptions) ([]*Result, error) {
+	if err := CheckBatches(x, clusters); err != nil {
 		return nil, err
 	}
 	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
 	}
-	if o.Release == nil {
-		if err := x.Graph.Check(); err != nil {
-			return nil, err
-		}
-		o.Release = func() {}
+	if err := x.Graph.Check(); err != nil {
+		return nil, err
 	}
 	var t *batchTrainer
 	var split *datasets.Split
@@ -80,7 +68,7 @@ func InBatches(ctx context.Context, b *backend.Backend, x Experiment, o Batches,
 			if err != nil {
 				return nil, err
 			}
-			if t, err = newBatchTrainer(b, x, view, o); err != nil {
+			if t, err = newBatchTrainer(b, x, view, clusters); err != nil {
 				return nil, err
 			}
 		}
@@ -90,7 +78,7 @@ func InBatches(ctx context.Context, b *backend.Backend, x Experiment, o Batches,
 		}
 		return result, x.complete(ctx, t, result, split)
 	}
-	return newSeries(x, seeds, r).runAll(ctx, trial)
+	return newSeries(x, seeds, o).runAll(ctx, trial)
 }
 
 func (t *batchTrainer) Predict(ctx context.Context, trial *Result) ([]int32, error) {

@@ -28,8 +28,7 @@ func batchTrainerOf(t testing.TB, b *backend.Backend, g *datasets.Graph, view *d
 	clusters int) *batchTrainer {
 	t.Helper()
 	require.NoError(t, s.Check())
-	trainer, err := newBatchTrainer(b, Experiment{Graph: g, Parameters: s}, view,
-		Batches{Clusters: clusters, Folder: t.TempDir(), Release: func() {}})
+	trainer, err := newBatchTrainer(b, Experiment{Graph: g, Parameters: s}, view, clusters)
 	require.NoError(t, err)
 	t.Cleanup(trainer.Close)
 	return trainer
@@ -301,7 +300,12 @@ func TestClustersPartitionNodesEvenly(t *testing.T) {
 }
 
 func share(g *csr.Graph, clusters [][]int32) float64 {
-	part, cut := inverse(clusters, g.NumNodes()), 0
+	part, cut := make([]int, g.NumNodes()), 0
+	for p, of := range clusters {
+		for _, v := range of {
+			part[v] = p
+		}
+	}
 	for v, u := range g.All() {
 		if part[v] != part[u] {
 			cut++

@@ -27,9 +27,9 @@ import (
 // are in memory-mapped files.
 type batchTrainer struct {
 	subject
-	backend *backend.Backend
-	model   nmgnn.Model
-	batches Batches
+	backend  *backend.Backend
+	model    nmgnn.Model
+	clusters int // of the train graph
 
 	features   datasets.Features           // normalized if asked
 	onDisk     *safetensors.Array[float32] // their file; nil: in the graph itself
@@ -46,16 +46,17 @@ type batchTrainer struct {
 	draws   *draws                           // of the current trial
 }
 
-func newBatchTrainer(b *backend.Backend, x Experiment, view *datasets.View, o Batches) (_ *batchTrainer, err error) {
+func newBatchTrainer(b *backend.Backend, x Experiment, view *datasets.View, clusters int) (_ *batchTrainer, err error) {
 	g := x.Graph
 	if err := checkTrainable(g, view); err != nil {
 		return nil, err
 	}
-	if nodes := view.Train.Edges.NumNodes(); o.Clusters > nodes {
+	if nodes := view.Train.Edges.NumNodes(); clusters > nodes {
 		return nil, fmt.Errorf("%d batches of a graph of %d nodes to train on: expected at most one a node: take fewer",
-			o.Clusters, nodes)
+			clusters, nodes)
 	}
-	t := &batchTrainer{subject: subject{g, view, optionsOf(x.Parameters)}, backend: b, model: x.model(), batches: o}
+	t := &batchTrainer{subject: subject{g, view, optionsOf(x.Parameters)}, backend: b, model: x.model(),
+		clusters: clusters}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -67,21 +68,14 @@ func newBatchTrainer(b *backend.Backend, x Experiment, view *datasets.View, o Ba
 
 func (t *batchTrainer) engineFor(phase datasets.Phase, gradients bool) (*engine, error) {
 	size := func(p datasets.Phase) float64 { return float64(p.Edges.NumEdges()) + float64(p.Edges.NumNodes()) }
-	parts := math.Ceil(float64(t.batches.Clusters) * size(phase) / size(t.view.Train))
+	parts := math.Ceil(float64(t.clusters) * size(phase) / size(t.view.Train))
 	return t.newEngine(phase, partition(phase.Edges, int(parts)), gradients)
 }
 
 func (t *batchTrainer) compile() error {
 	var err error
-	if t.features, t.onDisk, err = readAs(t.graph.Features, t.options.NormalizeFeatures, t.batches.Folder,
-		t.batches.Release); err != nil {
+	if t.features, t.onDisk, err = readAs(t.graph.Features, t.options.NormalizeFeatures); err != nil {
 		return err
-	}
-	if own, graph := t.onDisk, t.batches.Release; own != nil {
-		t.batches.Release = func() {
-			own.Release()
-			graph()
-		}
 	}
 	if t.train, err = t.engineFor(t.view.Train, true); err != nil {
 		return err
@@ -170,7 +164,7 @@ func (t *batchTrainer) Begin(ctx context.Context, seed uint64) error {
 		return err
 	}
 	for _, i := range t.readers {
-		t.caches[0][i].Copy(t.train.hidden[i].Values, t.train.hidden[i].Release)
+		copy(t.caches[0][i].Values, t.train.hidden[i].Values)
 	}
 	return nil
 }
@@ -180,7 +174,7 @@ func (t *batchTrainer) openCaches() (err error) {
 		t.caches[set] = make([]*safetensors.Array[float32], len(t.model.Layers))
 		for _, i := range t.readers {
 			size := t.train.phase.Edges.NumNodes() * t.train.rows[i].Shape().Dimensions[1]
-			if t.caches[set][i], err = safetensors.NewArray[float32](t.batches.Folder, size); err != nil {
+			if t.caches[set][i], err = safetensors.NewArray[float32](size); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,6 @@ package train
 
 import (
 	"math"
-	"slices"
 
 	"nodemask/csr"
 )
@@ -123,14 +122,4 @@ func move(g *csr.Graph, order, part []int32, parts, largest, least int) {
 			break
 		}
 	}
-}
-
-func inverse(clusters [][]int32, nodes int) []int32 {
-	part := slices.Repeat([]int32{-1}, nodes)
-	for p, of := range clusters {
-		for _, v := range of {
-			part[v] = int32(p)
-		}
-	}
-	return part
 }

@@ -26,8 +26,6 @@ type engine struct {
 	features datasets.Features // of all nodes of the whole graph, normalized if asked
 	clusters [][]int32
 	shape    shape
-	folder   string // for arrays over all nodes
-	release  func() // called after reading features
 
 	store   *model.Store
 	data    *nmgnn.Loaded
@@ -48,9 +46,8 @@ type scored struct {
 }
 
 func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
-	part, s := inverse(clusters, phase.Edges.NumNodes()), scored{nodes: make([][]int32, len(clusters)),
-		labels: make([][]int32, len(clusters)), all: len(phase.Score)}
-	is := make([]bool, len(part))
+	s := scored{nodes: make([][]int32, len(clusters)), labels: make([][]int32, len(clusters)), all: len(phase.Score)}
+	is := make([]bool, phase.Edges.NumNodes())
 	for _, v := range phase.Score {
 		is[v] = true
 	}
@@ -67,14 +64,12 @@ func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
 }
 
 func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
-	b, features, depth, o := t.backend, t.features, len(t.model.Layers), t.batches
+	b, features, depth := t.backend, t.features, len(t.model.Layers)
 	plan := kernels.PlanFor(b.Backend, features.Density())
 	plan.Transposed = false // programs of batches do not depend on the graph
 	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
-		folder: o.Folder, release: o.Release, store: model.NewStore(),
-		places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
+		store: model.NewStore(), places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
 		layers: make([]*model.Exec, depth), hidden: make([]*safetensors.Array[float32], depth)}
-	e.places.release = o.Release
 	e.shape = shapeOf(phase, clusters, features, plan.Kernel != kernels.FusedKernel)
 	defer func() {
 		if err != nil {
@@ -137,21 +132,15 @@ func (e *engine) gather(b batch) datasets.Features {
 
 func (e *engine) gatherInto(b batch, rows []float32) {
 	w := e.features.Width
-	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] },
-		e.release)
+	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] })
 }
 
-// eachRow copies a row per node (own nodes only if asked) and zeros for the others. It calls release after every few
-// rows.
-func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32, release func()) {
-	at, read := 0, 0
+// eachRow copies a row per node (own nodes only if asked) and zeros for the others.
+func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32) {
+	at := 0
 	put := func(v int32) {
 		copy(rows[at:], row(v))
 		at += width
-		if read += width; read >= numbersAtOnce {
-			release()
-			read = 0
-		}
 	}
 	if own {
 		for _, v := range b.own {
@@ -164,13 +153,11 @@ func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(
 		put(v)
 	}
 	clear(rows[at:])
-	release()
 }
 
 // put puts a cluster's batch, without skipped neighbours, into the variables.
 func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) bool) (batch, error) {
 	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
-	e.release()
 	return b, e.place(b, features, gradients)
 }
 
@@ -222,7 +209,7 @@ func (e *engine) fill(i int, b batch, own bool, from *safetensors.Array[float32]
 				return nothing
 			}
 			return from.Values[int(v)*width:][:width]
-		}, from.Release)
+		})
 	})
 }
 
@@ -231,18 +218,14 @@ func (e *engine) spread(output *tensors.Tensor, b batch, into **safetensors.Arra
 	width := output.Shape().Dimensions[1]
 	if *into == nil {
 		var err error
-		if *into, err = safetensors.NewArray[float32](e.folder, e.phase.Edges.NumNodes()*width); err != nil {
+		if *into, err = safetensors.NewArray[float32](e.phase.Edges.NumNodes() * width); err != nil {
 			return err
 		}
 	}
 	return gomlx.Error(tensors.ConstFlatData(output, func(flat []float32) {
 		for i, v := range b.own {
 			copy((*into).Values[int(v)*width:][:width], flat[i*width:])
-			if i%rowsAtOnce == 0 {
-				(*into).Release()
-			}
 		}
-		(*into).Release()
 	}))
 }
 

@@ -41,7 +41,7 @@ func ExampleInBatches() {
 	p, err := hyper.For("gin")
 	check(err)
 	x := train.Experiment{Graph: g, Parameters: p, Setting: datasets.Transductive, TrainPercent: 30, SplitSeed: 1}
-	results, err := train.InBatches(ctx, b, x, train.Batches{Clusters: 4}, hyper.Seeds(1, 1), train.RunOptions{})
+	results, err := train.InBatches(ctx, b, x, 4, hyper.Seeds(1, 1), train.RunOptions{})
 	check(err)
 	fmt.Println("macro F1 above 0.8:", results[0].Test.MacroF1 > 0.8)
 	// Output: macro F1 above 0.8: true

@@ -20,8 +20,6 @@ func openMap(f *os.File, size int64) ([]byte, error) {
 
 func viewMap(f *os.File, size int64) ([]byte, error) { return openMap(f, size) }
 
-func release([]byte) {}
-
 func unmap([]byte) error { return nil }
 
 func allocate(f *os.File, size int64) error { return f.Truncate(size) }

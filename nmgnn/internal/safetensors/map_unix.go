@@ -22,6 +22,4 @@ func mapFile(f *os.File, size int64, protection int) ([]byte, error) {
 	return data, nil
 }
 
-func release(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) } // only advice
-
 func unmap(data []byte) error { return unix.Munmap(data) }

@@ -14,9 +14,9 @@ type Array[T Number] struct {
 	bytes  []byte
 }
 
-// NewArray returns an array of n zeros, in a file that is removed from dir at once. Disk space is reserved now: a full
-// disk is an error here, not later.
-func NewArray[T Number](dir string, n int) (_ *Array[T], err error) {
+// NewArray returns an array of n zeros, in a file that is removed from $TMPDIR at once. Disk space is reserved now: a
+// full disk is an error here, not later.
+func NewArray[T Number](n int) (_ *Array[T], err error) {
 	var zero T
 	size := int64(n) * int64(unsafe.Sizeof(zero))
 	if n < 0 || size/int64(unsafe.Sizeof(zero)) != int64(n) {
@@ -26,7 +26,7 @@ func NewArray[T Number](dir string, n int) (_ *Array[T], err error) {
 		return &Array[T]{}, nil
 	}
 	a := &Array[T]{}
-	if a.file, err = os.CreateTemp(dir, "nodemask-*"); err != nil {
+	if a.file, err = os.CreateTemp("", "nodemask-*"); err != nil {
 		return nil, err
 	}
 	path := a.file.Name()
@@ -59,30 +59,6 @@ func mapWhole(f *os.File, size int64) ([]byte, func() error, error) {
 		return nil, nil, err
 	}
 	return data, func() error { return unmap(data) }, nil
-}
-
-// Arrays below this size in bytes stay in memory: paging them would take longer than using them.
-const smallArray = 16 << 20
-
-// Release lets the system reclaim the memory and read the file again later. It ignores small arrays.
-func (a *Array[T]) Release() {
-	if a != nil && len(a.bytes) >= smallArray {
-		release(a.bytes)
-	}
-}
-
-// numbers copied before releasing memory
-const atOnce = 1 << 22
-
-// Copy copies numbers to the array's start, few in memory at once. release (may be nil) frees from's memory.
-func (a *Array[T]) Copy(from []T, release func()) {
-	for at := 0; at < len(from); at += atOnce {
-		copy(a.Values[at:], from[at:min(at+atOnce, len(from))])
-		a.Release()
-		if release != nil {
-			release()
-		}
-	}
 }
 
 // Close frees the memory and makes the values unreadable. A nil array may be closed.
