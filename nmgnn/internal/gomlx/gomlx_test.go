@@ -24,26 +24,17 @@ func TestAnErrorIsItsFirstLineAndStillTheErrorThatItWas(t *testing.T) {
 
 func TestGuardTurnsPanicsWithErrorsIntoErrors(t *testing.T) {
 	cause := errors.New("two shapes\nand a stack")
-	work := func(r any) (err error) {
+	work := func(panics bool) (err error) {
 		defer Guard(&err, "building the model")
-		if r != nil {
-			panic(r)
+		if panics {
+			panic(cause)
 		}
-		return nil
-	}
-	require.NoError(t, work(nil))
-	err := work(cause)
-	require.EqualError(t, err, "building the model: two shapes")
-	require.ErrorIs(t, err, cause)
-}
-
-func TestGuardLeavesAnErrorThatWasReturnedAlone(t *testing.T) {
-	cause := errors.New("returned")
-	work := func() (err error) {
-		defer Guard(&err, "building the model")
 		return cause
 	}
-	require.Same(t, cause, work())
+	require.Same(t, cause, work(false), "a returned error stays")
+	err := work(true)
+	require.EqualError(t, err, "building the model: two shapes")
+	require.ErrorIs(t, err, cause)
 }
 
 func TestGuardPassesOnPanicsThatAreNotErrors(t *testing.T) {
