@@ -159,7 +159,8 @@ func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, fill
 }
 
 // Spill moves the graph's edges and dense features to unnamed memory-mapped files in $TMPDIR, which last until the
-// program ends: the system frees their memory if it needs it. It returns an error for an invalid graph or failed writes.
+// program ends: the system frees their memory if it needs it. It returns an error for an invalid graph or failed
+// writes.
 func Spill(g *datasets.Graph) error {
 	if err := g.Check(); err != nil {
 		return err

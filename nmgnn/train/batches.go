@@ -39,8 +39,8 @@ func CheckBatches(x Experiment, clusters int) error {
 // InBatches runs trials like [Experiment.Run], one by one, cluster by cluster, on graphs larger than memory ([Spill]).
 // The train graph has this many clusters, larger validation and test graphs proportionally more. Nodes outside a batch
 // contribute cached representations h̃_u^(i) from the epoch before (section 4 of the paper; as in GNNAutoScale, Fey et
-// al. 2021). Features, h^(0), are always exact; masked nodes contribute nothing. Validation computes layer by layer over
-// all batches, and is exact.
+// al. 2021). Features, h^(0), are always exact; masked nodes contribute nothing. Validation computes layer by layer
+// over all batches, and is exact.
 //
 // After training it measures only cached predictions, and keeps the cache if asked. Results have no Nodes, whose
 // counting needs random access to the graph.
