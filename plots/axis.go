@@ -6,15 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"nodemask/internal/svg"
 )
 
 // axis is a range of numbers with ticks at the multiples of step, drawn from start to end, in pixels.
 type axis struct {
 	min, max, step float64
 	start, end     float64
-	names          []string
 }
 
 // newAxis returns an axis from low to high with about n steps of 1, 2 or 5 times a power of 10, and at least two ticks.
@@ -103,9 +100,6 @@ func (a axis) widest() float64 {
 }
 
 func (a axis) label(v float64) string {
-	if a.names != nil {
-		return svg.Plain(a.names[int(math.Round(v))])
-	}
 	if math.Abs(v) < a.step/2 {
 		return "0"
 	}
@@ -173,10 +167,6 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	// Longer numbers on the x axis leave room for fewer.
 	for steps := (width - 2*margin - axesWords) / stepX; ; steps-- {
 		f.x = newAxis(slices.Min(xs), slices.Max(xs), max(steps, 2), false)
-		if len(c.XNames) > 0 {
-			f.x = axis{min: -0.5, max: float64(len(c.XNames)) - 0.5, step: 1, names: c.XNames}
-			break
-		}
 		if steps <= 2 || f.x.widest() < f.x.step/(f.x.max-f.x.min)*(f.right-f.left) {
 			break
 		}

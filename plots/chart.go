@@ -39,7 +39,6 @@ type Chart struct {
 	XLabel, YLabel     string  // with the unit
 	Width, Height      float64 // in CSS pixels; 0: 640 and 400. Long legends add height
 	Series             []Series
-	XNames             []string // labels at x = 0, 1, …; nil: numbers
 }
 
 const defaultWidth, defaultHeight = 640, 400
@@ -51,7 +50,7 @@ func (c Chart) Check() error {
 		err = errors.New("no series: expected at least one")
 	}
 	for i, s := range c.Series {
-		wrong := s.check(c.XNames)
+		wrong := s.check()
 		if wrong == nil && s.Of != "" && s.leader(c.Series[:i]) < 0 {
 			wrong = fmt.Errorf("no series %q before it", s.Of)
 		}
@@ -60,7 +59,7 @@ func (c Chart) Check() error {
 	return named("chart", c.ID, err)
 }
 
-func (s Series) check(names []string) error {
+func (s Series) check() error {
 	n := len(s.X)
 	if n == 0 {
 		return errors.New("no points")
@@ -79,13 +78,9 @@ func (s Series) check(names []string) error {
 		return fmt.Errorf("a ring around point %d of %d", s.Ring, n)
 	}
 	for i, y := range s.Y {
-		x := s.X[i]
-		err := checkFinite(x, y)
+		err := checkFinite(s.X[i], y)
 		if s.Low != nil {
 			err = cmp.Or(err, checkInterval(y, s.Low[i], s.High[i]))
-		}
-		if len(names) > 0 && (x != math.Trunc(x) || x < 0 || x >= float64(len(names))) {
-			err = cmp.Or(err, fmt.Errorf("x is %v: expected a whole number from 0 to %d, as there are names", x, len(names)-1))
 		}
 		if err != nil {
 			return fmt.Errorf("point %d: %w", i+1, err)
@@ -102,8 +97,8 @@ func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X)
 //
 // It returns an error unless c has a series, and every series has at least one point, as many X as Y, as many Low and
 // High as Y or neither, as many Cells and Notes or none, Ring at most that, only finite numbers from -1e300 to 1e300,
-// and Low ≤ Y ≤ High up to rounding. [Series.Of] must name an earlier series; with XNames each X must be an index into
-// them. Width and Height are 0 or from 200 to 10,000.
+// and Low ≤ Y ≤ High up to rounding. [Series.Of] must name an earlier series. Width and Height are 0 or from 200 to
+// 10,000.
 func (c Chart) SVG() ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

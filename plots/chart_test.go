@@ -235,12 +235,6 @@ func TestPlacesAreWhereTheDrawingHasItsPoints(t *testing.T) {
 	}
 }
 
-func TestNamesStandForTheWholeNumbersAlongX(t *testing.T) {
-	c := plots.Chart{XNames: []string{"before", "a & b"}, Series: []plots.Series{{X: []float64{0, 1}, Y: []float64{1, 2}}}}
-	svg := drawn(t, c)
-	assert.Regexp(t, `>before</text>\n<text[^>]*>a &amp; b</text>`, svg)
-}
-
 func TestAnyFiniteChartIsValidXMLWithTwoNumbersAnAxis(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(rapid.Float64Range(-1e300, 1e300), rapid.Float64Range(-10, 10),

@@ -23,9 +23,6 @@ func changed[T any](of T, change func(*T)) T {
 func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 	one, nan := []float64{1}, math.NaN()
 	series := func(s plots.Series) drawable { return plots.Chart{Series: []plots.Series{s}} }
-	named := func(x float64) drawable {
-		return plots.Chart{XNames: []string{"a", "b"}, Series: []plots.Series{{X: []float64{x}, Y: one}}}
-	}
 	sized := func(side float64) drawable {
 		return plots.Chart{Width: side, Series: []plots.Series{{X: one, Y: one}}}
 	}
@@ -50,8 +47,6 @@ func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 		{"a side of -1 pixels: expected 200 to 10000", sized(-1)},
 		{"a side of 1e+06 pixels", sized(1e6)},
 		{"a side of NaN pixels", sized(nan)},
-		{"expected a whole number from 0 to 1", named(-1)},
-		{"expected a whole number from 0 to 1", named(2)},
 		{`series "a": no series "GAT" before it`, series(plots.Series{Name: "a", Of: "GAT", X: one, Y: one})},
 
 		{`panels "none": none`, plots.Panels{ID: "none"}},
