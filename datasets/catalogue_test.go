@@ -75,23 +75,6 @@ func TestCatalogueIsComplete(t *testing.T) {
 	assert.Len(t, names, 17)
 }
 
-func TestCatalogueSizesAndSumsAreThoseOfTheRealFiles(t *testing.T) {
-	dir := planetoidDir(t)
-	for _, name := range []string{"cora", "citeseer", "pubmed"} {
-		at, err := Locate(name, nowhere(t, dir))
-		require.NoError(t, err)
-		checks, err := at.Verify(t.Context())
-		require.NoError(t, err)
-		for i, c := range checks {
-			assert.False(t, c.Bad(), c.Name)
-			assert.Equal(t, "published", c.Origin)
-			stat, err := os.Stat(c.Path)
-			require.NoError(t, err)
-			assert.Equal(t, at.Info.Files[i].Size, stat.Size(), c.Name)
-		}
-	}
-}
-
 func TestParametersInANameReplaceDefaults(t *testing.T) {
 	for name, want := range map[string]SBMOptions{
 		"sbm":                        {1000, 5, 8, 0.8, 16, 1, 1},

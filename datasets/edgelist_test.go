@@ -45,14 +45,6 @@ func TestEdgesAreReadWhateverSeparatesThem(t *testing.T) {
 	}
 }
 
-func TestReadingStopsWhenTheContextIsDone(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, _, _, err := edgesFrom(ctx, strings.Repeat("a b\n", 5000))
-	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorContains(t, err, "f: line 4096: ")
-}
-
 // FuzzEdges feeds the reader anything: it gives a proper graph of named nodes, or an error that names the file.
 func FuzzEdges(f *testing.F) {
 	for _, seed := range []string{"a b\nb,c\n", "# x\n1\t2\n", "a b c", "a,,b", "\ufeffx y", "a \x00", "é ü\r\n"} {

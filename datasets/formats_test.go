@@ -122,6 +122,9 @@ func TestReadersStopWhenTheContextIsDone(t *testing.T) {
 		"CSV": func() (*Graph, error) {
 			return readCSV(ctx, opens(fstest.MapFS{csvNodesFile: {Data: []byte(tinyNodes)}}), "")
 		},
+		"edges": func() (*Graph, error) {
+			return readSingle(ctx, graphfile.Bytes("a.txt", []byte(strings.Repeat("a b\n", 5000))))
+		},
 		"npz":       func() (*Graph, error) { return readSingle(ctx, graphfile.Bytes("a.npz", tiny().Zip(zip.Store))) },
 		"Planetoid": func() (*Graph, error) { return readPlanetoid(ctx, folder(t.TempDir()), "cora", "") },
 	} {

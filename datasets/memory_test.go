@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,18 +31,8 @@ func TestPlanetoidReadsFromMemoryAsFromAFolder(t *testing.T) {
 }
 
 func TestWhatIsReadFromMemoryIsWhatIsReadFromFiles(t *testing.T) {
-	dir := t.TempDir()
-	want, err := SBM(t.Context(), SBMOptions{Nodes: 60, Classes: 3, MeanDegree: 4, Seed: 1})
-	require.NoError(t, err)
-	for v := range want.NumNodes() {
-		want.NodeIDs = append(want.NodeIDs, fmt.Sprint("node ", v))
-	}
-	writeCSV(t, dir, want)
-	files := map[string][]byte{}
-	for upper, name := range map[string]string{"Nodes.CSV": "nodes.csv", "edges.csv": "edges.csv"} {
-		files[upper], err = os.ReadFile(filepath.Join(dir, name))
-		require.NoError(t, err)
-	}
+	dir := tinyFolder(t)
+	files := map[string][]byte{"Nodes.CSV": []byte(tinyNodes), "edges.csv": []byte(tinyEdges)}
 	onDisk, err := Open(t.Context(), dir, OpenOptions{})
 	require.NoError(t, err)
 	g, err := ReadMemory(t.Context(), "mine", files)

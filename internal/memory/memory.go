@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -36,6 +37,13 @@ func Text(bytes int64) string {
 		return fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
 	}
 	return fmt.Sprintf("%d bytes", bytes)
+}
+
+// Get returns how much more memory this process may take: the least that the machine or its control groups leave; false
+// if the system, as all but Linux, does not report it.
+func Get() (Left, bool) {
+	system := os.DirFS("/")
+	return least(append(machine(system), groups(system)...))
 }
 
 func least(all []Left) (l Left, ok bool) {
@@ -115,10 +123,10 @@ const (
 	perByte = 64
 )
 
-// step is how many bytes are taken between two checks of free memory; Reserve stays free for everything else.
+// step is how many bytes are taken between two checks of free memory; reserve stays free for everything else.
 const (
 	step    = 16 << 20
-	Reserve = 64 << 20
+	reserve = 64 << 20
 )
 
 // Budget counts the memory that a file's content takes.
@@ -138,7 +146,7 @@ func (b *Budget) Take(bytes int64) error {
 		return nil
 	}
 	// A growing list briefly exists twice, and the graph itself comes later.
-	need := b.taken/2 + 2*(b.taken-b.looked) + Reserve
+	need := b.taken/2 + 2*(b.taken-b.looked) + reserve
 	b.looked = b.taken
 	return Fits(need)
 }
