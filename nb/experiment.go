@@ -132,33 +132,32 @@ func described(cells []record.Cell) (labels []string, shared string) {
 		}
 	}
 	var common []string
-	labels = make([]string, len(cells))
+	parts := make([][]string, len(cells))
 	for _, name := range names {
-		same, masked, words := true, name != "model" && name != "keep", ""
+		var values []string // of cells that have one
+		same, masked := true, name != "model" && name != "keep"
 		for i, f := range facts {
 			same = same && f[name] == facts[0][name]
-			masked = masked && (f[name] != "") == cells[i].Parameters.KeepRate.Active() && (words == "" || f[name] == "" ||
-				f[name] == words)
-			if f[name] != "" {
-				words = f[name]
+			masked = masked && (f[name] != "") == cells[i].Parameters.KeepRate.Active()
+			if f[name] != "" && !slices.Contains(values, f[name]) {
+				values = append(values, f[name])
 			}
 		}
-		if masked && !same { // this fact names the kind of masking
-			common = append(common, "with masking "+words)
-			continue
-		}
-		if same && name != "model" {
-			if facts[0][name] != "" {
-				common = append(common, facts[0][name])
+		switch {
+		case same && name != "model":
+			common = append(common, values...)
+		case masked && len(values) == 1: // this fact names the kind of masking
+			common = append(common, "with masking "+values[0])
+		default:
+			for i, f := range facts {
+				if f[name] != "" {
+					parts[i] = append(parts[i], f[name])
+				}
 			}
-			continue
 		}
-		for i, f := range facts {
-			if f[name] != "" && labels[i] != "" {
-				labels[i] += ", "
-			}
-			labels[i] += f[name]
-		}
+	}
+	for _, of := range parts {
+		labels = append(labels, strings.Join(of, ", "))
 	}
 	if len(common) > 0 {
 		shared = "All: " + strings.Join(common, ", ") + "."

@@ -48,8 +48,10 @@ func Explain(model, data string, node int32) {
 	folder := Must1(os.MkdirTemp("", "nodemask-*"))
 	defer os.RemoveAll(folder) //nolint:errcheck // the system removes what is left
 	picture := filepath.Join(folder, "tree.svg")
-	text := command("explain", "--model", expand(model), "--data", expand(data), "--node", idOf(Data(data), node),
+	out := command("explain", "--model", expand(model), "--data", expand(data), "--node", idOf(Data(data), node),
 		"--output", picture)
+	sentence, tables, _ := strings.Cut(string(out), "\n\n")
+	Markdown(sentence)
 	SVG(Must1(os.ReadFile(picture)), "What each branch of the tree adds")
-	preformatted(string(text))
+	preformatted(tables)
 }
