@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -180,12 +181,12 @@ func checkEnding(output string, endings ...string) error {
 
 func writeTable(c *cobra.Command, rows iter.Seq[[]string], output string) error {
 	write := func(w io.Writer, field func(string) string) error {
-		out := csv.NewWriter(whileWanted{c.Context(), w})
+		out := csv.NewWriter(w)
 		for row := range rows {
 			for i := range row {
 				row[i] = field(row[i])
 			}
-			if err := out.Write(row); err != nil {
+			if err := cmp.Or(c.Context().Err(), out.Write(row)); err != nil {
 				return err
 			}
 		}
@@ -208,18 +209,6 @@ func shown(text string) string {
 		}
 		return r
 	}, text)
-}
-
-type whileWanted struct {
-	ctx context.Context
-	io.Writer
-}
-
-func (w whileWanted) Write(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return w.Writer.Write(p)
 }
 
 // checkWritable returns an error if a flag's file evidently cannot be written.

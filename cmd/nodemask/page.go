@@ -134,38 +134,24 @@ const mostInPage = 100 << 20
 
 func filesOf(ctx context.Context, path string) (files []page.File, err error) {
 	names := []string{path}
-	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		if path == "cora" || path == "pubmed" {
-			return nil, errors.New("expected a file or a folder; a page has it without --data")
-		}
-		return nil, errors.New("there is no such file or folder")
-	} else if err != nil {
-		return nil, err
-	} else if info.IsDir() {
+	if isFolder(path) {
 		names = []string{filepath.Join(path, "nodes.csv"), filepath.Join(path, "edges.csv")}
 	}
-	total := int64(0)
+	read := map[string][]byte{}
 	for _, name := range names {
-		info, err := os.Stat(name)
-		if err != nil {
-			return nil, fmt.Errorf("expected %s there", filepath.Base(name))
-		}
-		if total += info.Size(); total > mostInPage {
-			return nil, fmt.Errorf("more than %d MB: expected less in a page", mostInPage>>20)
-		}
 		file, err := wholefile.Open(name)
 		if err != nil {
 			return nil, err
 		}
-		content, err := io.ReadAll(io.LimitReader(file, info.Size()))
+		content, err := io.ReadAll(io.LimitReader(file, mostInPage+1))
 		if err := errors.Join(err, file.Close()); err != nil {
 			return nil, err
 		}
+		if len(content) > mostInPage {
+			return nil, fmt.Errorf("%s: more than %d MB: expected less in a page", name, mostInPage>>20)
+		}
+		read[filepath.Base(name)] = content
 		files = append(files, page.File{Name: filepath.Base(name), Bytes: content})
-	}
-	read := map[string][]byte{}
-	for _, f := range files {
-		read[f.Name] = f.Bytes
 	}
 	_, err = datasets.ReadMemory(ctx, path, read)
 	return files, err

@@ -20,9 +20,8 @@ func TestAPageIsWrittenWithAGraphOfOnesOwnOrNotAtAll(t *testing.T) {
 	folder := t.TempDir()
 	output := filepath.Join(folder, "page.html")
 	for want, data := range map[string]string{
-		"there is no such file or folder": filepath.Join(folder, "nowhere"),
-		"expected nodes.csv there":        folder,
-		"a page has it without --data":    "pubmed",
+		"nowhere: no such file or directory":   filepath.Join(folder, "nowhere"),
+		"nodes.csv: no such file or directory": folder,
 	} {
 		fails(t, 2, want, "page", "--data", data, "-o", output)
 	}

@@ -81,7 +81,7 @@ func run(ctx context.Context, project string, request []byte, say func(string), 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return &said{reason(diagnostics.all, err), err}
+		return errors.New(reason(diagnostics.all, err))
 	}
 	return broken
 }
@@ -113,20 +113,12 @@ func build(ctx context.Context, project, path string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return &said{"nodemask cannot be built: the go command was not found", err}
+		return errors.New("nodemask cannot be built: the go command was not found")
 	case err != nil:
-		return &said{"nodemask cannot be built: " + reason(output, err), err}
+		return errors.New("nodemask cannot be built: " + reason(output, err))
 	}
 	return nil
 }
-
-type said struct {
-	text  string
-	cause error
-}
-
-func (e *said) Error() string { return e.text }
-func (e *said) Unwrap() error { return e.cause }
 
 // reason returns the line of output that explains a failure: nodemask's message, without a flag's dashes, else the
 // first that is not one of go's headings.
