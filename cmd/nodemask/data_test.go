@@ -108,7 +108,7 @@ func TestTrainTakesTheSplitThatTheDataComeWith(t *testing.T) {
 		assert.EqualValues(t, 33, line["train_percent"])
 	}
 	out, _ = succeeds(t, append(quick, "--split", "own", "--setting", "transductive")...)
-	assert.Contains(t, out, "data ("+file+"), transductive, its own split of 2, 2 and 2 nodes: GIN (preset "+
+	assert.Contains(t, out, "data ("+file+"), transductive, its own split: GIN (preset "+
 		"standard)")
 	refuses(t, []string{"train"}, map[string][]string{
 		"--split own: the data say which nodes are which: leave out --train": {"--data", file, "--split", "own", "--train",

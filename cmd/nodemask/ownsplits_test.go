@@ -63,6 +63,6 @@ func TestTenTrialsWalkThroughTheTenSplitsOfAFile(t *testing.T) {
 	require.Contains(t, errs, "a split each")
 
 	out, _ = succeeds(t, arguments...)
-	require.Contains(t, out, "its own 10 splits, a trial each, the first of 10, 10 and 20 nodes")
+	require.Contains(t, out, "its own 10 splits, a trial each: GIN (preset standard)")
 	require.Regexp(t, `mean ± std .*│ +\d+\.\d\d( ± \d+\.\d\d)? │ +\d+\.\d\d( ± \d+\.\d\d)? │`, out)
 }

@@ -46,10 +46,10 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 			return nil, err
 		}
 	}
-	results, err := runTrials(c, b, x, hyper.Seeds(f.seed, f.trials), f.jobs, emit, run)
+	results, err := runTrials(c, b, hyper.Seeds(f.seed, f.trials), f.jobs, emit, run)
 	if !f.json && len(results) > 0 {
-		fmt.Fprintln(out, svg.Plain(title(x, f.preset)+f.changed(c, a.Cell, a.usual)))
-		if split := splitOf(results); split != nil && !x.OwnSplit {
+		fmt.Fprintln(out, svg.Plain(title(x, f.preset)+f.changed(a.Cell, a.usual)))
+		if split := splitOf(results); split != nil {
 			fmt.Fprintf(out, "%d nodes train, %d validate and %d test\n", len(split.Train), len(split.Validation), len(split.Test))
 		}
 		if err := printTable(out, trialTable(results)); err != nil {
@@ -134,8 +134,8 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 type runFunc = func(context.Context, *backend.Backend, []uint64, train.RunOptions) ([]*train.Result, error)
 
 // runTrials calls emit, unless nil, in the order of the seeds.
-func runTrials(c *cobra.Command, b *backend.Backend, x train.Experiment, seeds []uint64, jobs int,
-	emit func(*train.Result) error, run runFunc) ([]*train.Result, error) {
+func runTrials(c *cobra.Command, b *backend.Backend, seeds []uint64, jobs int, emit func(*train.Result) error,
+	run runFunc) ([]*train.Result, error) {
 	if jobs == 0 {
 		jobs = 1
 		if b.Plugin == "" {
@@ -188,7 +188,7 @@ func flagsOf(choices []record.Choice) (flags []string) {
 }
 
 // changed returns the flags that differ from the preset's cell, to keep titles unique.
-func (f *trainFlags) changed(c *cobra.Command, cell, usual record.Cell) string {
+func (f *trainFlags) changed(cell, usual record.Cell) string {
 	usual.Resplit = cell.Resplit && f.preset == paperPreset
 	flags := flagsOf(cell.Differences(usual))
 	if f.splitSeed != 1 {
@@ -209,12 +209,10 @@ func title(x train.Experiment, preset string) string {
 		from = fmt.Sprintf(" (%s)", x.Graph.Source)
 	}
 	split := fmt.Sprintf("%d%% to train on", x.TrainPercent)
-	if s := x.Graph.OwnSplit; x.OwnSplit {
-		split = fmt.Sprintf("its own split of %d, %d and %d nodes", len(s.Train), len(s.Validation), len(s.Test))
-		if n := len(x.Graph.OwnSplits); n > 1 { // of about the same sizes
-			split = fmt.Sprintf("its own %d splits, a trial each, the first of %d, %d and %d nodes", n, len(s.Train),
-				len(s.Validation), len(s.Test))
-		}
+	if n := len(x.Graph.OwnSplits); x.OwnSplit && n > 1 {
+		split = fmt.Sprintf("its own %d splits, a trial each", n) // of about the same sizes
+	} else if x.OwnSplit {
+		split = "its own split"
 	}
 	return fmt.Sprintf("%s%s, %s, %s: %s (preset %s)", x.Graph.Name, from, x.Setting, split, hyper.Title(x.Parameters.Model),
 		preset)
