@@ -262,7 +262,7 @@ func withLeakyAdjoints(y, source, target, a *Node, ofSource, ofTarget func(d *No
 func ELU(x *Node) *Node {
 	fixed := StopGradient(x)
 	if x.Rank() == 2 && fused.Available(x.Graph()) {
-		return WithAdjoints(fused.ELU(fixed), Argument{x, func(v *Node) *Node { return fused.ELUBackward(fixed, v) }})
+		return WithAdjoints(fused.ELU(fixed, nil), Argument{x, func(v *Node) *Node { return fused.ELU(fixed, v) }})
 	}
 	zero, one := ZerosLike(x), OnesLike(x)
 	positive, e := GreaterThan(fixed, zero), Exp(Min(fixed, zero))

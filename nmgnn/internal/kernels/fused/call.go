@@ -52,19 +52,15 @@ type Rows struct {
 }
 
 func (r Rows) inputs(g *Graph, which int32, heard, wanted int) []*Node {
-	if r.Heard != nil {
-		must("heard", r.Heard, heard, 1)
-		which |= heardBit
-	}
-	if r.Wanted != nil {
-		must("wanted", r.Wanted, wanted, 1)
-		which |= wantedBit
-	}
-	if r.Root != nil {
-		which |= rootBit
-	}
-	if r.Bias != nil {
-		which |= biasBit
+	must("heard", r.Heard, heard, 1)
+	must("wanted", r.Wanted, wanted, 1)
+	for _, optional := range []struct {
+		x   *Node
+		bit int32
+	}{{r.Heard, heardBit}, {r.Wanted, wantedBit}, {r.Root, rootBit}, {r.Bias, biasBit}} {
+		if optional.x != nil {
+			which |= optional.bit
+		}
 	}
 	return given(Const(g, [][]int32{{which}}), r.Heard, r.Wanted, r.Root, r.Bias)
 }
@@ -99,9 +95,12 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	return outputs
 }
 
-// must panics, as GoMLX does, unless a matrix has these rows and columns (below 0: any but 0 columns, as kernels divide
-// by them).
+// must panics, as GoMLX does, unless a matrix is nil or has these rows and columns (below 0: any but 0 columns, as
+// kernels divide by them).
 func must(name string, x *Node, rows, columns int) {
+	if x == nil {
+		return
+	}
 	if d := x.Shape().Dimensions; len(d) != 2 || rows >= 0 && d[0] != rows || columns >= 0 && d[1] != columns ||
 		d[1] == 0 {
 		panic(fmt.Errorf("%s is %s, expected [%d, %d], where -1 stands for any number but 0 columns", name, x.Shape(),
@@ -135,9 +134,7 @@ func (m Matrix) rows() int { return m.Offsets.Shape().Dimensions[0] - 1 }
 func (m Matrix) check(positions *Node) {
 	must("offsets", m.Offsets, -1, 1)
 	must("columns", m.Columns, -1, 1)
-	if positions != nil {
-		must("positions", positions, m.entries(), 1)
-	}
+	must("positions", positions, m.entries(), 1)
 }
 
 func (m Matrix) entries() int { return m.Columns.Shape().Dimensions[0] }
@@ -178,12 +175,8 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 		mustDivide(width(h), width(weights))
 	}
 	m.check(positions)
-	if r.Root != nil {
-		must("root", r.Root, m.rows(), width(h))
-	}
-	if r.Bias != nil {
-		must("bias", r.Bias, 1, width(h))
-	}
+	must("root", r.Root, m.rows(), width(h))
+	must("bias", r.Bias, 1, width(h))
 	return call(timesKernel, [][2]int{{m.rows(), width(h)}}, slices.Concat(r.inputs(h.Graph(), which,
 		h.Shape().Dimensions[0], m.rows()), draw, given(m.Offsets, m.Columns, h, weights, positions))...)[0]
 }
@@ -192,9 +185,7 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 // 1] count; nil: all. The matrix is square.
 func (m Matrix) Reach(seen, heard *Node) *Node {
 	must("seen", seen, m.rows(), 1)
-	if heard != nil {
-		must("heard", heard, m.rows(), 1)
-	}
+	must("heard", heard, m.rows(), 1)
 	m.check(nil)
 	return call(reachKernel, [][2]int{{m.rows(), 1}}, given(m.Offsets, m.Columns, seen, heard)...)[0]
 }
@@ -229,22 +220,14 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 //
 // Where gate [rows, columns] is below 0 the result is 0; nil: nowhere. A gate needs [Skips].
 func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
-	if x != nil {
-		must("x", x, rows, columns)
-	}
-	if gate != nil {
-		must("gate", gate, rows, columns)
-	}
+	must("x", x, rows, columns)
+	must("gate", gate, rows, columns)
 	return callDrop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
 }
 
 // DropRows returns rows first … first+rows-1 of [Drop] of x. It waits for the node after, so that blocks are computed
 // one by one.
 func DropRows(draw, scale, x *Node, first, rows int, wanted, after *Node) *Node {
-	must("x", x, -1, -1)
-	if first < 0 || rows < 1 || first+rows > x.Shape().Dimensions[0] {
-		panic(fmt.Errorf("rows %d to %d of x, which is %s", first, first+rows-1, x.Shape()))
-	}
 	return callDrop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, after)
 }
 
@@ -288,24 +271,19 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 
 var sumsInOrder atomic.Bool
 
-// HoldSums makes [Outer] sum in a fixed order in all that XLA compiles for a CPU in this process.
+// HoldSums has sums over rows computed by [Outer] in all that XLA compiles for a CPU in this process.
 func HoldSums() { sumsInOrder.Store(true) }
 
-// Outer returns xᵀ·v, x [rows, width], v [rows, out]. v must be zero where wanted [rows, 1] is, and those rows need not
-// be read; nil: all are. After [HoldSums] it adds rows in order, in parts set by the shapes; otherwise XLA's order
-// depends on the CPU.
+// Outer returns xᵀ·v, x [rows, width], v [rows, out], where [SumsInOrder]: it adds rows in order, in parts set by the
+// shapes, while XLA's order depends on the CPU. v must be zero where wanted [rows, 1] is, and those rows need not be
+// read; nil: all are.
 func Outer(x, v, wanted *Node) *Node {
 	must("x", x, -1, -1)
 	must("v", v, x.Shape().Dimensions[0], -1)
-	if !SumsInOrder(x.Graph()) {
-		return DotGeneral(x, []int{0}, nil, v, []int{0}, nil)
-	}
 	const most = 1 << 18 // numbers
 	size := width(x) * width(v)
 	parts := max(1, min(16, x.Shape().Dimensions[0], most/size))
-	if wanted != nil {
-		must("wanted", wanted, x.Shape().Dimensions[0], 1)
-	}
+	must("wanted", wanted, x.Shape().Dimensions[0], 1)
 	sums := call(outerKernel, [][2]int{{parts * width(x), width(v)}}, given(x, v, wanted)...)[0]
 	return ReduceSum(Reshape(sums, parts, width(x), width(v)), 0)
 }
@@ -313,16 +291,12 @@ func Outer(x, v, wanted *Node) *Node {
 // SumsInOrder reports whether [HoldSums] applies to the computation's backend.
 func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g.Backend()) }
 
-// ELU returns x [rows, columns] where positive, else exp(x) - 1.
-func ELU(x *Node) *Node {
+// ELU returns x [rows, columns] where positive, else exp(x) - 1. With v, the gradient towards this result, it returns
+// the gradient towards x.
+func ELU(x, v *Node) *Node {
 	must("x", x, -1, -1)
-	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x)[0]
-}
-
-// ELUBackward returns the gradient of [ELU] towards x, given v towards its result.
-func ELUBackward(x, v *Node) *Node {
 	must("v", v, x.Shape().Dimensions[0], width(x))
-	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, x, v)[0]
+	return call(eluKernel, [][2]int{{x.Shape().Dimensions[0], width(x)}}, given(x, v)...)[0]
 }
 
 // Available reports whether the computation's backend runs all kernels.
@@ -368,12 +342,8 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 // rows.
 func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
-	if keep != nil {
-		must("keep", keep, m.entries(), s.Heads())
-	}
-	if r.Bias != nil {
-		must("bias", r.Bias, 1, width(h))
-	}
+	must("keep", keep, m.entries(), s.Heads())
+	must("bias", r.Bias, 1, width(h))
 	which, entries := s.which(), [2]int{m.entries(), s.Heads()}
 	results := [][2]int{{m.rows(), width(h)}, entries}
 	if keep != nil {

@@ -40,7 +40,7 @@ func TestMatricesThatDoNotFitAreAnError(t *testing.T) {
 				return m.Times(h, none, nil, fused.Rows{})
 			}},
 			{"e is (Float32)[1, 0]", func(m fused.Matrix, _, _, none *Node) *Node { return m.Highest(none) }},
-			{"x is (Float32)[1, 0]", func(_ fused.Matrix, _, _, none *Node) *Node { return fused.ELU(none) }},
+			{"x is (Float32)[1, 0]", func(_ fused.Matrix, _, _, none *Node) *Node { return fused.ELU(none, nil) }},
 			{"x is (Float32)[1, 0]", func(_ fused.Matrix, h, _, none *Node) *Node {
 				y, _, _ := fused.ScoreBackward(none, none, none, h, h)
 				return y
