@@ -39,14 +39,14 @@ func attendByParts(p Product, a Attention) *Node {
 	headCount := e.Shape().Dimensions[1]
 	// α_vu = q_vu / Σ_w q_vw: dividing the sum over u saves passes over the entries.
 	present, scores := Among(p, scores, a.Present)
-	shifted := p.alone(Sub(scores, p.Spread(p.Highest(scores))))
-	q := p.alone(Where(present, Exp(shifted), ZerosLike(scores)))
+	shifted := p.noFuse(Sub(scores, p.Spread(p.Highest(scores))))
+	q := p.noFuse(Where(present, Exp(shifted), ZerosLike(scores)))
 	sum := p.Total(q)
 	empty := Equal(sum, ZerosLike(sum))
 	inverse := Where(empty, ZerosLike(sum), Inverse(Where(empty, OnesLike(sum), sum)))
 	kept := q
 	if a.Keep != nil {
-		kept = p.alone(Mul(q, a.Keep))
+		kept = p.noFuse(Mul(q, a.Keep))
 	}
 	y := perHead(p.Times(value, nil, kept), inverse)
 	if !a.Gradients {
@@ -56,7 +56,7 @@ func attendByParts(p Product, a Attention) *Node {
 	//	∂h_u = Σ_v kept_vu·v'_v,   ∂e_vu = kept_vu·⟨v'_v, h_u⟩ - q_vu·⟨v'_v, y_v⟩
 	return WithAdjoints(y, Argument{heard, func(v *Node) *Node { return p.Back(perHead(v, inverse), nil, kept) }},
 		Argument{e, func(v *Node) *Node {
-			v = p.alone(perHead(v, inverse))
+			v = p.noFuse(perHead(v, inverse))
 			shared := sumHeads(Mul(v, y), headCount)
 			return Sub(Mul(kept, p.Agreement(v, value, headCount)), Mul(q, p.Spread(shared)))
 		}})

@@ -29,7 +29,7 @@ func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node)
 }
 
 // Dense returns x·w, x [rows, width], w [width, out]; gradients sum in a fixed order if [fused.SumsInOrder]. The
-// gradient towards the result must be zero in rows where seen [rows, 1] is; nil: none.
+// gradient towards the result must be zero in rows where seen [rows, 1] is; nil: it may be anything.
 func Dense(x, w, seen *Node) *Node {
 	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
 	if !fused.SumsInOrder(x.Graph()) {

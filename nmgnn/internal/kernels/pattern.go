@@ -128,10 +128,10 @@ func (p *pattern) Agreement(x, h *Node, heads int) *Node {
 	return ReduceSum(Reshape(Mul(p.Spread(x), p.Gather(h)), p.room, heads, -1), -1)
 }
 
-// alone returns x, which XLA on a CPU does not fuse into uses that would recompute it per entry. XLA removes
+// noFuse returns x, which XLA on a CPU does not fuse into uses that would recompute it per entry. XLA removes
 // OptimizationBarrier before fusion but never fuses a scatter; this one adds zero to one row, in place. On a GPU more
 // fusion means fewer launches.
-func (p *pattern) alone(x *Node) *Node {
+func (p *pattern) noFuse(x *Node) *Node {
 	if !p.fused {
 		return x
 	}

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// openMap reads the file, as mapping is unavailable.
-func openMap(f *os.File, size int64) ([]byte, error) {
+// mapFile reads the file, as mapping is unavailable.
+func mapFile(f *os.File, size int64, _ bool) ([]byte, error) {
 	words := make([]int64, (size+7)/8) // aligned for all numbers
 	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
 	if _, err := f.ReadAt(data, 0); err != nil && err != io.EOF {
@@ -17,8 +17,6 @@ func openMap(f *os.File, size int64) ([]byte, error) {
 	}
 	return data, nil
 }
-
-func viewMap(f *os.File, size int64) ([]byte, error) { return openMap(f, size) }
 
 func unmap([]byte) error { return nil }
 

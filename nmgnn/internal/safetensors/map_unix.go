@@ -8,13 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func openMap(f *os.File, size int64) ([]byte, error) {
-	return mapFile(f, size, unix.PROT_READ|unix.PROT_WRITE)
-}
-
-func viewMap(f *os.File, size int64) ([]byte, error) { return mapFile(f, size, unix.PROT_READ) }
-
-func mapFile(f *os.File, size int64, protection int) ([]byte, error) {
+func mapFile(f *os.File, size int64, writable bool) ([]byte, error) {
+	protection := unix.PROT_READ
+	if writable {
+		protection |= unix.PROT_WRITE
+	}
 	data, err := unix.Mmap(int(f.Fd()), 0, int(size), protection, unix.MAP_SHARED)
 	if err != nil {
 		return nil, &os.PathError{Op: "mmap", Path: f.Name(), Err: err}

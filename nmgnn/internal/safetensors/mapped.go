@@ -41,7 +41,7 @@ func NewArray[T Number](n int) (_ *Array[T], err error) {
 		return nil, fmt.Errorf("%s: no room for %d bytes of cached numbers: free the disk or name another folder: %w",
 			path, size, err)
 	}
-	if a.bytes, err = openMap(a.file, size); err != nil {
+	if a.bytes, err = mapFile(a.file, size, true); err != nil {
 		return nil, err
 	}
 	_ = os.Remove(path) // some systems cannot remove open files; the folder's next clean-up does
@@ -54,7 +54,7 @@ func mapWhole(f *os.File, size int64) ([]byte, func() error, error) {
 	if size == 0 { // cannot be mapped
 		return nil, func() error { return nil }, nil
 	}
-	data, err := viewMap(f, size)
+	data, err := mapFile(f, size, false)
 	if err != nil {
 		return nil, nil, err
 	}

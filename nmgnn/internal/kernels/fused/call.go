@@ -46,8 +46,8 @@ type Rows struct {
 	Heard *Node
 	// Wanted [rows, 1] is zero for result rows that may be zero. In Go, only sums use it.
 	Wanted *Node
-	// Root [rows, width] and Bias [1, width] are added to sums if [Skips]: (Root + sum) + Bias. Sums of attention take a
-	// Bias only, others none without a Root.
+	// Root [rows, width] and Bias [1, width] are added to sums if [Skips]: (Root + sum) + Bias. Attention takes only a
+	// Bias, other sums a Bias only with a Root.
 	Root, Bias *Node
 }
 

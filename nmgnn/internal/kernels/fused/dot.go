@@ -20,17 +20,17 @@ const (
 // product returns the sizes of [rows, inner] and [inner, columns] ([columns, inner] if transposed); not ok for batches
 // or unknown layouts.
 func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, ok bool) {
-	var says [5]int
+	var field [5]int
 	for i, name := range []string{"LHSCrossSize", "RHSCrossSize", "ContractingSize", "BatchSize", "Layout"} {
-		f, ok := t.says(node, name, reflect.Int)
+		f, ok := t.nodeField(node, name, reflect.Int)
 		if !ok {
 			return 0, 0, 0, false, false
 		}
-		says[i] = int(f.Int())
+		field[i] = int(f.Int())
 	}
 	const theseAndTransposed = 1 // the last layout known here
-	return says[0], says[1], says[2], says[4] == theseAndTransposed,
-		min(says[0], says[1], says[2]) > 0 && says[3] == 1 && says[4] <= theseAndTransposed
+	return field[0], field[1], field[2], field[4] == theseAndTransposed,
+		min(field[0], field[1], field[2]) > 0 && field[3] == 1 && field[4] <= theseAndTransposed
 }
 
 // inBlocks reports whether a product is large, with columns in whole vector blocks that this CPU can compute.

@@ -285,7 +285,7 @@ func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fil
 	}, nil
 }
 
-func (t *goInsides) says(node unsafe.Pointer, name string, kind reflect.Kind) (f reflect.Value, ok bool) {
+func (t *goInsides) nodeField(node unsafe.Pointer, name string, kind reflect.Kind) (f reflect.Value, ok bool) {
 	is := reflect.ValueOf(*(*any)(unsafe.Add(node, t.data)))
 	if is.Kind() != reflect.Pointer || is.Elem().Kind() != reflect.Struct {
 		return f, false
@@ -295,7 +295,7 @@ func (t *goInsides) says(node unsafe.Pointer, name string, kind reflect.Kind) (f
 }
 
 func list[T any](t *goInsides, node unsafe.Pointer, name string) []T {
-	f, ok := t.says(node, name, reflect.Slice)
+	f, ok := t.nodeField(node, name, reflect.Slice)
 	if !ok || f.Type() != reflect.TypeFor[[]T]() {
 		return nil
 	}
