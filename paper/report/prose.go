@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"nodemask/datasets"
+	"nodemask/nmgnn/hyper"
 	"nodemask/paper"
 	"nodemask/paper/judge"
 	"nodemask/paper/record"
@@ -74,7 +75,7 @@ func (e *Evidence) words() text.FuncMap {
 			return words, nil
 		},
 		"graphs": GraphsSentence, "gain": e.gain, "gains": e.gainsOf, "instead": e.instead, "stated": e.stated, "published": published,
-		"distance": e.distance, "early": e.earlyEpochs,
+		"distance": e.distance, "early": e.earlyEpochs, "single": e.singleClass, "stopped": e.stoppedGAT,
 		"tuned": e.tunedAgainst, "sub": func(a, b float64) float64 { return a - b },
 		"is": e.graded, "claimed": e.claimed, "cost": e.cost, "mad": e.madOf, "f1": e.f1Of, "rank": e.rankOfLevels,
 		"scaled": e.in(judge.Scale), "departed": e.in(judge.Departures),
@@ -271,26 +272,51 @@ func squares(a judge.Answer, what string) (sum float64, n int) {
 }
 
 // earlyEpochs counts the cited trials, of twenty, that keep an epoch before the sixteenth.
-func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool) (n int, err error) {
+func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool) (int, error) {
 	plain, with, err := judge.Arms(data, model, setting(nodes), size)
 	if err != nil {
 		return 0, err
 	}
-	c := plain
 	if masked {
-		c = with
+		plain = with
 	}
+	return e.countTrials(plain, func(r record.Reading) bool { return r.BestEpoch <= 15 })
+}
+
+// singleClass counts splits of Cora with 90 % train nodes on which masked GAT, stopped on F1, scores like a single class.
+func (e *Evidence) singleClass(nodes string) (int, error) {
+	_, masked, err := judge.Arms(leadingData, "gat", setting(nodes), 90)
+	if err != nil {
+		return 0, err
+	}
+	masked.Parameters.StopOn = hyper.StopOnF1
+	return e.countTrials(masked, func(r record.Reading) bool { return r.F1 < 10 })
+}
+
+func (e *Evidence) countTrials(c record.Cell, counts func(record.Reading) bool) (n int, err error) {
 	trials := e.cited.Readings(c)
 	for seed := range uint64(judge.Splits) {
 		trial, ok := trials[judge.FirstSplit+seed]
 		if !ok {
 			return 0, errMissing
 		}
-		if trial.BestEpoch <= 15 {
+		if counts(trial) {
 			n++
 		}
 	}
 	return n, nil
+}
+
+// stoppedGAT is what masking changes on Cora in GAT stopped on F1, over the first sizes of the train set.
+func (e *Evidence) stoppedGAT(nodes string, sizes int) (x effect, err error) {
+	all, err := e.each(judge.Departures, leadingData, "gat", setting(nodes))
+	for _, a := range all {
+		if judge.Departure(a.Axes, a.Reading) == "stop: macro F1" && a.Complete() {
+			x.TTest, err = stats.Pooled(a.Effect.Differences[:sizes])
+			return x, err
+		}
+	}
+	return x, cmp.Or(err, errMissing)
 }
 
 func (e *Evidence) judged(id string) (Verdict, error) {
