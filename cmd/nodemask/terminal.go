@@ -167,11 +167,11 @@ func poorTrials(x train.Experiment, results []*train.Result) (notes []string) {
 		if hyper.TraitsOf(p.Model).MLP && p.Norm == "" {
 			try = "--set norm=both, or " + try
 		}
-		notes = append(notes, fmt.Sprintf("seeds %s collapsed: their macro F1 on validation is hardly that of one class for every "+
+		notes = append(notes, fmt.Sprintf("collapsed (seed %s): macro F1 on validation is hardly that of one class for every "+
 			"node: try %s", strings.Join(collapsed, ", "), try))
 	}
 	if len(early) > 0 {
-		notes = append(notes, fmt.Sprintf("seeds %s stopped early: after the epoch that was kept, macro F1 on validation came to "+
+		notes = append(notes, fmt.Sprintf("stopped early (seed %s): after the epoch that was kept, macro F1 on validation came to "+
 			"%.0f points more: try --stop-on f1", strings.Join(early, ", "), 100*lateGain))
 	}
 	return notes
