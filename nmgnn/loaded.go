@@ -187,14 +187,9 @@ func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	return nil
 }
 
-// FillFeatures calls fill to write the rows of dense features [nodes·width], in place if memory is shared. For other
-// storage it only returns false.
-func (d *Loaded) FillFeatures(fill func(rows []float32)) (bool, error) {
-	if d.dense == nil || d.denseT != nil || d.positions != nil {
-		return false, nil
-	}
-	return true, kernels.Fill(d.dense, fill)
-}
+// FillFeatures calls fill to write the rows of dense features [nodes·width], loaded with Share, in place if memory is
+// shared.
+func (d *Loaded) FillFeatures(fill func(rows []float32)) error { return kernels.Fill(d.dense, fill) }
 
 // ReplaceEdges replaces only the graph; gradients as in [Loaded.ReplaceFeatures].
 func (d *Loaded) ReplaceEdges(edges *csr.Graph, gradients bool) error {

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodemask/datasets"
-	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 	"nodemask/nmgnn/train"
 	"nodemask/paper/judge"
@@ -207,15 +206,6 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err := f.check(c, arms); err != nil {
 		return err
 	}
-	var b *backend.Backend
-	if info, generated := datasets.Generated(f.data); generated && f.batches == 0 { // refuse before generating
-		if b, err = openBackend(c.ErrOrStderr(), f.backend); err != nil {
-			return err
-		}
-		if err := measure.Experiment(arms[0].Cell, nil).CheckSize(b, info); err != nil {
-			return fmt.Errorf("%s: %w", f.data, err)
-		}
-	}
 	graph, err := openGraph(c.Context(), c.ErrOrStderr(), f.data, f.dataDir)
 	if err != nil {
 		return err
@@ -238,10 +228,9 @@ func (f *trainFlags) run(c *cobra.Command) error {
 	if err := graph.CheckTrainable(); err != nil {
 		return misusef("--data %s: %w; see 'nodemask data describe'", f.data, err)
 	}
-	if b == nil {
-		if b, err = openBackend(c.ErrOrStderr(), f.backend); err != nil {
-			return err
-		}
+	b, err := openBackend(c.ErrOrStderr(), f.backend)
+	if err != nil {
+		return err
 	}
 	if note := f.differs(c, arms[0].Cell); note != "" {
 		fmt.Fprintln(c.ErrOrStderr(), note)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
@@ -108,23 +109,23 @@ func (b *Backend) Device() string {
 	if b.Plugin != "" {
 		text = strings.ReplaceAll(text, b.Plugin, filepath.Base(b.Plugin))
 	}
-	if model := processor(); model != "" {
-		text += ", " + model
+	for _, model := range cpuinfo("model name") {
+		text += ", " + strings.TrimPrefix(model, "model name:")
 	}
 	return text
 }
 
-func processor() string {
-	info, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(info)) {
-		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
+// cpuinfo returns these fields of Linux's first processor, as name:value.
+func cpuinfo(fields ...string) (found []string) {
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	first, _, _ := strings.Cut(string(info), "\n\n")
+	for line := range strings.Lines(first) {
+		name, value, _ := strings.Cut(line, ":")
+		if name = strings.TrimSpace(name); slices.Contains(fields, name) {
+			found = append(found, name+":"+strings.TrimSpace(value))
 		}
 	}
-	return ""
+	return found
 }
 
 // Error explains why a backend is unavailable, and what to do.

@@ -27,8 +27,6 @@ var (
 	// A process loads a plugin once; C calls its functions without a context.
 	current atomic.Pointer[kept]
 	install sync.Mutex
-
-	loaded, compiled atomic.Int64
 )
 
 // hookPrograms makes a loaded plugin's clients load and save programs in a folder. context is what programs depend on
@@ -45,9 +43,6 @@ func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	}
 	return nil
 }
-
-// programCounts returns how many programs were loaded from disk and compiled since hookPrograms.
-func programCounts() (fromDisk, fromSource int64) { return loaded.Load(), compiled.Load() }
 
 // nodemaskFindProgram writes a program's key and returns the kept program's size; C frees the bytes.
 //
@@ -67,10 +62,8 @@ func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.P
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(key)), len(name)+1), name+"\x00")
 	program, ok := k.folder.load(name)
 	if !ok {
-		compiled.Add(1)
 		return 0
 	}
-	loaded.Add(1)
 	*found = C.CBytes(program)
 	return C.size_t(len(program))
 }

@@ -1,8 +1,9 @@
+//go:build cgo && linux
+
 package backend
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"nodemask/internal/checkout"
@@ -25,71 +27,50 @@ const programsVariable = "NODEMASK_PROGRAMS"
 // keepPrograms needs a plugin with a known SHA-256. Programs call our kernels by name, so they survive a rebuild of the
 // kernels.
 func keepPrograms(plugin, pin string) error {
-	path := os.Getenv(programsVariable)
-	if path == "off" {
+	if os.Getenv(programsVariable) == "off" {
 		return nil
 	}
-	if path == "" {
-		var err error
-		if path, err = programsFolder(); err != nil {
-			return err
-		}
-	}
-	folder, err := openProgramFolder(path)
+	folder, err := openPrograms()
 	if err != nil {
 		return err
 	}
-	context := []string{pin, features()}
+	// XLA's code depends on the CPU's name and instructions.
+	context := append(cpuinfo("model name", "flags", "Features", "CPU part"), pin)
 	for _, variable := range []string{"XLA_FLAGS", "PJRT_NPROC", "ONEDNN_MAX_CPU_ISA"} {
 		context = append(context, variable+"="+os.Getenv(variable))
 	}
 	return hookPrograms(plugin, folder, []byte(strings.Join(context, "\n")))
 }
 
-// programsFolder returns .nodemask/programs of the program's clone, else the user's cache.
-func programsFolder() (string, error) {
-	if root, err := checkout.Root(); err == nil {
-		setUp := filepath.Join(root, ".nodemask")
-		if info, err := os.Stat(setUp); err == nil && info.IsDir() && writable(setUp) {
-			return filepath.Join(setUp, "programs"), nil
+// openPrograms opens the variable's folder, or .nodemask/programs of the program's clone, else one in the user's cache.
+func openPrograms() (f *programFolder, err error) {
+	var paths []string
+	if path := os.Getenv(programsVariable); path != "" {
+		paths = []string{path}
+	} else {
+		root, _ := checkout.Root()
+		if setUp := filepath.Join(root, ".nodemask"); isFolder(setUp) {
+			paths = append(paths, filepath.Join(setUp, "programs"))
+		}
+		if cache, err := os.UserCacheDir(); err == nil {
+			paths = append(paths, filepath.Join(cache, "nodemask", "programs"))
 		}
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("no folder for compiled programs: %w: set %s to one, or to off", err, programsVariable)
-	}
-	return filepath.Join(cache, "nodemask", "programs"), nil
-}
-
-func writable(folder string) bool {
-	f, err := os.CreateTemp(folder, ".try")
-	if err != nil {
-		return false
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
-}
-
-// features returns the CPU's name and instructions, on which XLA's code depends.
-func features() string {
-	info, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return ""
-	}
-	first, _, _ := strings.Cut(string(info), "\n\n")
-	var kept []string
-	for line := range strings.Lines(first) {
-		name, value, _ := strings.Cut(line, ":")
-		switch name = strings.TrimSpace(name); name {
-		case "model name", "flags", "Features", "CPU part":
-			kept = append(kept, name+":"+strings.TrimSpace(value))
+	err = fmt.Errorf("no folder for compiled programs: set %s to one, or to off", programsVariable)
+	for _, path := range paths {
+		if f, err = openProgramFolder(path); err == nil {
+			return f, nil
 		}
 	}
-	return cmp.Or(strings.Join(kept, "\n"), first)
+	return nil, err
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return filepath.IsAbs(path) && err == nil && info.IsDir()
 }
 
 const (
-	// magic begins each file, before the SHA-256 of the rest.
-	magic      = "nodemask program 1\n"
 	ending     = ".program"
 	longest    = 64 << 20  // bytes of one program
 	defaultMax = 200 << 20 // bytes of a folder
@@ -134,38 +115,21 @@ func (f *programFolder) load(key string) ([]byte, bool) {
 	if err != nil {
 		return nil, false
 	}
-	program, whole := unpack(content)
-	if !whole {
+	if len(content) < sha256.Size || sha256.Sum256(content[sha256.Size:]) != [sha256.Size]byte(content[:sha256.Size]) {
 		_ = os.Remove(path) // it will be recompiled
 		return nil, false
 	}
 	now := time.Now()
 	_ = os.Chtimes(path, now, now) // marks it as used
-	return program, true
+	return content[sha256.Size:], true
 }
 
-func unpack(content []byte) (program []byte, whole bool) {
-	rest, ok := bytes.CutPrefix(content, []byte(magic))
-	if !ok || len(rest) < sha256.Size {
-		return nil, false
-	}
-	sum := sha256.Sum256(rest[sha256.Size:])
-	return rest[sha256.Size:], bytes.Equal(sum[:], rest[:sha256.Size])
-}
-
-// save keeps a program, and removes the least recently used ones from a full folder.
+// save keeps a program after its SHA-256, and removes the least recently used ones from a full folder.
 func (f *programFolder) save(key string, program []byte) error {
-	if len(program)+len(magic)+sha256.Size > longest {
-		return fmt.Errorf("a program of %d bytes: at most %d are kept", len(program), longest)
-	}
 	sum := sha256.Sum256(program)
 	err := wholefile.Write(f.file(key), 0o600, func(w io.Writer) error {
-		var errs []error
-		for _, part := range [][]byte{[]byte(magic), sum[:], program} {
-			_, err := w.Write(part)
-			errs = append(errs, err)
-		}
-		return errors.Join(errs...)
+		_, err := io.Copy(w, io.MultiReader(bytes.NewReader(sum[:]), bytes.NewReader(program)))
+		return err
 	})
 	if err != nil {
 		return err
@@ -204,4 +168,18 @@ func programKey(parts ...[]byte) string {
 		h.Write(part)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// private returns an error unless only this user can write to a file or folder.
+func private(info fs.FileInfo) error {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return errors.New("it is a link")
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return errors.New("others may write to it")
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); !ok || int(s.Uid) != os.Geteuid() {
+		return errors.New("it belongs to another user")
+	}
+	return nil
 }

@@ -94,13 +94,9 @@ func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradi
 
 func (e *engine) hasHalo() bool { return e.shape.nodes > e.shape.own }
 
+// gather returns a batch's sparse features.
 func (e *engine) gather(b batch) datasets.Features {
 	x := datasets.Features{Rows: e.shape.nodes, Width: e.features.Width}
-	if !e.features.IsSparse() {
-		x.Dense = make([]float32, x.Rows*x.Width)
-		e.gatherInto(b, x.Dense)
-		return x
-	}
 	x.Offsets = make([]int64, 1, x.Rows+1)
 	x.Columns, x.Values = make([]int32, 0, e.shape.values), make([]float32, 0, e.shape.values)
 	add := func(v int32) {
@@ -178,15 +174,13 @@ func (e *engine) place(b batch, features, gradients bool) error {
 	if err := e.data.SetOwn(own); err != nil {
 		return err
 	}
-	if !features {
+	switch {
+	case !features:
 		return nil
+	case e.features.IsSparse():
+		return e.data.ReplaceFeatures(e.gather(b), gradients)
 	}
-	if !e.features.IsSparse() {
-		if filled, err := e.data.FillFeatures(func(rows []float32) { e.gatherInto(b, rows) }); filled || err != nil {
-			return err
-		}
-	}
-	return e.data.ReplaceFeatures(e.gather(b), gradients)
+	return e.data.FillFeatures(func(rows []float32) { e.gatherInto(b, rows) })
 }
 
 func (e *engine) room(i, width int) (*model.Variable, error) {

@@ -3,17 +3,17 @@ package train
 import (
 	"fmt"
 
-	"nodemask/datasets"
 	"nodemask/internal/memory"
 	"nodemask/nmgnn/backend"
 	"nodemask/nmgnn/hyper"
 )
 
 // memory estimates bytes, biased low; 0 if unknown, as on a GPU or for a custom model.
-func (x Experiment) memory(b *backend.Backend, jobs int, size graphSize) float64 {
+func (x Experiment) memory(b *backend.Backend, jobs int) float64 {
 	if b.ID == "xla:cuda" || x.Own != nil {
 		return 0
 	}
+	size := x.size()
 	if b.Plugin == "" {
 		return processBytes + float64(jobs)*size.trial(x.Parameters)
 	}
@@ -29,7 +29,7 @@ func (x Experiment) size() graphSize {
 // Within returns an error that wraps memory.ErrTooLarge if the estimated bytes exceed most or what is free. It guards
 // against settings from a file.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
-	if need := x.memory(b, 1, x.size()); need > float64(most) {
+	if need := x.memory(b, 1); need > float64(most) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
 			x.Parameters.Layers, x.Parameters.Hidden,
 			x.Graph.NumNodes(), memory.About(need), memory.ErrTooLarge, memory.Text(most))
@@ -60,26 +60,19 @@ func (x Experiment) inferenceFits(b *backend.Backend, left memory.Left) error {
 // checkMemory prevents the system from killing the program or swapping.
 func (x Experiment) checkMemory(b *backend.Backend, jobs int) error {
 	left, _ := memory.Get()
-	return x.fits(b, jobs, left, x.size())
+	return x.fits(b, jobs, left)
 }
 
-// CheckSize returns an error if one trial on a graph of these sizes exceeds free memory. It reads only Parameters.
-func (x Experiment) CheckSize(b *backend.Backend, of datasets.Info) error {
-	left, _ := memory.Get()
-	return x.fits(b, 1, left, graphSize{Nodes: of.Nodes, Edges: int(2 * of.Edges), Features: of.Features,
-		Classes: of.Classes})
-}
-
-func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left, size graphSize) error {
-	need := x.memory(b, jobs, size)
+func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left) error {
+	need := x.memory(b, jobs)
 	if need <= float64(left.Bytes) {
 		return nil
 	}
 	remedy := "take a smaller hidden width, or fewer layers or features"
-	if one := x.memory(b, 1, size); jobs > 1 && one <= float64(left.Bytes) {
+	if one := x.memory(b, 1); jobs > 1 && one <= float64(left.Bytes) {
 		remedy = fmt.Sprintf("take fewer trials side by side: one takes %s", memory.About(one))
 	}
-	many := ""
+	many, size := "", x.size()
 	if jobs > 1 {
 		many = fmt.Sprintf(" with %d trials side by side", jobs)
 	}

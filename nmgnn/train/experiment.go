@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"nodemask/datasets"
@@ -81,21 +80,10 @@ func (x Experiment) Check() error {
 	case x.OwnSplit && x.Resplit:
 		return errors.New("an experiment with both Resplit and OwnSplit: expected one of the two")
 	case x.OwnSplit && x.Graph.OwnSplit == nil:
-		return errNoSplit(x.Graph)
+		return fmt.Errorf("graph %q has no train, validation and test nodes of its own: expected a stratified split",
+			x.Graph.Name)
 	}
 	return nil
-}
-
-// errNoSplit adds the reader's reason, if any.
-func errNoSplit(g *datasets.Graph) error {
-	why := ""
-	for _, note := range g.Notes {
-		if strings.HasPrefix(note, "the split") {
-			why = " (" + note + ")"
-		}
-	}
-	return fmt.Errorf("graph %q has no train, validation and test nodes of its own%s: expected a stratified split",
-		g.Name, why)
 }
 
 func (x Experiment) model() nmgnn.Model {

@@ -31,12 +31,12 @@ func TestWhatDoesNotFitIntoMemoryIsRefusedBeforeItIsMade(t *testing.T) {
 		for _, model := range hyper.Models() {
 			x := experiment(t)
 			x.Parameters.Model, x.Parameters.Heads = model, 8
-			require.NoError(t, x.fits(b, 1, left, x.size()), "as it is")
+			require.NoError(t, x.fits(b, 1, left), "as it is")
 			change(&x)
-			err := x.fits(b, 1, left, x.size())
+			err := x.fits(b, 1, left)
 			if what == "a wide hidden layer" && model != "gin" {
 				x.Parameters.Layers = 3 // two wide ones in a row
-				err = x.fits(b, 1, left, x.size())
+				err = x.fits(b, 1, left)
 			}
 			require.ErrorContains(t, err, "GB of memory, and this machine leaves 8.0 GB: take a smaller hidden width", "%s, %s",
 				what, model)
@@ -48,11 +48,11 @@ func TestWhatDoesNotFitIntoMemoryIsRefusedBeforeItIsMade(t *testing.T) {
 func TestJobsThatDoNotFitTogetherAreRefused(t *testing.T) {
 	x := experiment(t)
 	x.Parameters.Hidden, x.Parameters.MLPLayers = 4096, 2
-	one := x.memory(gnntest.Go(t), 1, x.size())
+	one := x.memory(gnntest.Go(t), 1)
 	left := memory.Left{Bytes: int64(8 * one), Of: "this machine"}
-	require.NoError(t, x.fits(gnntest.Go(t), 4, left, x.size()))
-	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left, x.size()), " with 64 trials side by side, and this machine leaves")
-	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left, x.size()), "take fewer trials side by side: one takes ")
+	require.NoError(t, x.fits(gnntest.Go(t), 4, left))
+	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left), " with 64 trials side by side, and this machine leaves")
+	require.ErrorContains(t, x.fits(gnntest.Go(t), 64, left), "take fewer trials side by side: one takes ")
 }
 
 func TestAPassThatDoesNotFitIntoMemoryIsRefused(t *testing.T) {

@@ -69,10 +69,6 @@ func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Sto
 	}
 	if _, err := exec.Compile(inputs...); err != nil {
 		exec.Finalize()
-		if strings.Contains(err.Error(), "No FFI handler registered for") {
-			return nil, fmt.Errorf("compiling for %s: %w: this program is older than its sources, or XLA's plugin was replaced "+
-				"while it ran: build it again and run it anew", id, Error(err))
-		}
 		return nil, fmt.Errorf("compiling for %s: %w", id, Error(err))
 	}
 	return exec, nil
