@@ -283,7 +283,7 @@ func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool)
 	return e.countTrials(plain, func(r record.Reading) bool { return r.BestEpoch <= 15 })
 }
 
-// singleClass counts splits of Cora with 90 % train nodes on which masked GAT, stopped on F1, scores like a single class.
+// singleClass counts splits of Cora with 90 % train nodes on which masked GAT, stopped on F1, predicts a single class.
 func (e *Evidence) singleClass(nodes string) (int, error) {
 	_, masked, err := judge.Arms(leadingData, "gat", setting(nodes), 90)
 	if err != nil {
