@@ -121,22 +121,6 @@ func TestEverySeedIsASplitOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestEveryNodeIsDrawnAboutEquallyOften(t *testing.T) {
-	g := labelled(1, make([]int32, 20)...)
-	drawn := make([]int, 20)
-	const seeds = 4000
-	for seed := range uint64(seeds) {
-		s, err := Stratified(g, SplitOptions{TrainPercent: 25, Seed: seed})
-		require.NoError(t, err)
-		for _, v := range s.Train {
-			drawn[v]++
-		}
-	}
-	for v, n := range drawn { // binomial: mean 1000, standard deviation 27
-		assert.InDelta(t, seeds/4, n, 140, "node %d", v)
-	}
-}
-
 func TestSplitHashIsTheSameOnEveryPlatform(t *testing.T) {
 	g := labelled(3, slices.Repeat([]int32{0, 1, 1, 2, -1}, 40)...)
 	s, err := Stratified(g, SplitOptions{TrainPercent: 20, Seed: 7})
