@@ -83,14 +83,3 @@ func TestAGPUComputesWhatTheCPUDoes(t *testing.T) {
 	fmt.Printf("%s\n| | an epoch, least | median | from the CPU | the same twice |\n|---|---|---|---|---|\n", gpu.Device())
 	compare(t, gpu, cpu, hyper.Models(), []string{"cora", "pubmed", "sbm:nodes=23297,classes=41,degree=492,homophily=0.4,features=602"}, 50)
 }
-
-// The same without a GPU, to test the test.
-func TestTwoCPUBackendsComputeTheSame(t *testing.T) {
-	a, err := backend.Open("go")
-	require.NoError(t, err)
-	b, err := backend.Open("xla:cpu")
-	if err != nil {
-		t.Skipf("skipped: %v", err)
-	}
-	compare(t, a, b, []string{"gin", "gat"}, []string{"cora"}, 3)
-}
