@@ -109,10 +109,6 @@ func PaperGraph() (g *csr.Graph, names []string) {
 	return lettered("abcdef", "ab", "ad", "bc", "bf", "de", "ef")
 }
 
-func newNodeGraph() (g *csr.Graph, names []string) {
-	return lettered("vuwxyz", "vu", "vw", "ux", "wy", "wz")
-}
-
 // lettered returns a graph whose nodes are letters, and edges two of them.
 func lettered(nodes string, pairs ...string) (g *csr.Graph, names []string) {
 	edges := make([]csr.Edge, len(pairs))

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -108,28 +109,30 @@ func bestQuantity() judge.Quantity {
 	return judge.CaseQuantities()[best]
 }
 
-// GraphsForest returns the effect in each graph and setting with 10 % train nodes, ordered by [bestQuantity].
+// GraphsForest returns the effect in each graph, setting and size, ordered by [bestQuantity].
 func GraphsForest() plots.Forest {
 	by := bestQuantity()
 	f := plots.Forest{ID: GraphsID, Title: "What masking adds to GIN, by graph", Width: 1000,
-		XLabel: "gain at 10 % to train on (points of macro F1)", Columns: []string{by.Name, "rescaled", "splits"},
+		XLabel: "gain (points of macro F1)", Columns: []string{by.Name, "rescaled", "splits"},
 		Caption: "Points with 95 % intervals over splits. Graphs are ordered by the quantity that tells most without " +
 			"training: " + by.Name + "."}
 	for _, setting := range datasets.Settings() {
-		group := plots.ForestGroup{Name: nodesOf(setting)}
-		for _, c := range sortedBy(by, setting) {
-			group.Rows = append(group.Rows, plots.Effect{Label: c.Data, Value: c.Masked.Mean, Low: c.Masked.Low,
-				High: c.Masked.High, Fields: []string{fmt.Sprintf("%.3g", by.Of(c)), caseEffectText(c.Rescaled),
-					fmt.Sprint(c.Masked.Splits)}})
+		for _, size := range []int{10, 50} {
+			group := plots.ForestGroup{Name: fmt.Sprintf("%s, %d %%", nodesOf(setting), size)}
+			for _, c := range sortedBy(by, setting, size) {
+				group.Rows = append(group.Rows, plots.Effect{Label: c.Data, Value: c.Masked.Mean, Low: c.Masked.Low,
+					High: c.Masked.High, Fields: []string{fmt.Sprintf("%.3g", by.Of(c)), caseEffectText(c.Rescaled),
+						fmt.Sprint(c.Masked.Splits)}})
+			}
+			f.Groups = append(f.Groups, group)
 		}
-		f.Groups = append(f.Groups, group)
 	}
 	return f
 }
 
-func sortedBy(by judge.Quantity, setting datasets.Setting) (cases []judge.Case) {
+func sortedBy(by judge.Quantity, setting datasets.Setting, trainPercent int) (cases []judge.Case) {
 	for _, c := range judge.Cases() {
-		if c.Setting == setting && c.TrainPercent == 10 {
+		if c.Setting == setting && c.TrainPercent == trainPercent {
 			cases = append(cases, c)
 		}
 	}
@@ -185,28 +188,27 @@ const dense = 30
 
 // DenseGraphs returns a sentence on dense graphs, in place of the paper's Reddit.
 func DenseGraphs() string {
-	var names []string
-	effects := map[datasets.Setting][]judge.CaseEffect{}
-	for _, c := range judge.Cases() {
-		if c.Degree >= dense && c.TrainPercent == 10 {
-			if !slices.Contains(names, c.Data) {
-				names = append(names, c.Data)
+	var names, parts []string
+	for _, size := range []int{10, 50} {
+		for _, setting := range datasets.Settings() {
+			var effects []judge.CaseEffect
+			for _, c := range judge.Cases() {
+				if c.Degree >= dense && c.TrainPercent == size && c.Setting == setting {
+					effects = append(effects, c.Masked)
+					if !slices.Contains(names, c.Data) {
+						names = append(names, c.Data)
+					}
+				}
 			}
-			effects[c.Setting] = append(effects[c.Setting], c.Masked)
+			if len(effects) > 0 {
+				span, up, down := spanOf(effects)
+				parts = append(parts, fmt.Sprintf("%s, %d %% to train on: %s points, up in %d, down in %d of %d", nodesOf(setting), size,
+					span, up, down, len(effects)))
+			}
 		}
 	}
-	text := "Reddit was not run: its files are not part of this project. "
-	if len(names) == 0 {
-		return text + "Of the dense graphs here too few splits have run.\n"
-	}
-	text += fmt.Sprintf("Graphs here with a mean degree of %d and more (%s) say, at 10 %% to train on", dense,
-		strings.Join(names, ", "))
-	for _, setting := range datasets.Settings() {
-		span, up, down := spanOf(effects[setting])
-		text += fmt.Sprintf("; %s: %s points, up in %d, down in %d of %d", nodesOf(setting), span, up, down,
-			len(effects[setting]))
-	}
-	return text + " (each by its own 95 % interval).\n"
+	return fmt.Sprintf("Reddit was not run: its files are not part of this project. Graphs here with a mean degree of %d and "+
+		"more (%s) say, each by its own 95 %% interval: %s.\n", dense, strings.Join(names, ", "), strings.Join(parts, "; "))
 }
 
 func spanOf(effects []judge.CaseEffect) (span string, up, down int) {
@@ -219,24 +221,39 @@ func spanOf(effects []judge.CaseEffect) (span string, up, down int) {
 	return plots.Signed(low, 1) + " to " + plots.Signed(high, 1), counts[judge.Helps], counts[judge.Hurts]
 }
 
-// GraphsSentence returns the range of masking's effect on GIN; "" without cases of the third protocol.
-func GraphsSentence() string {
+// graphsSentence returns the range of masking's effect on GIN, by size, and what rescaled masking does on new nodes; ""
+// without cases of the third protocol.
+func (e *Evidence) graphsSentence() (string, error) {
 	fewest, graphs := judge.Splits, map[string]bool{}
-	var effects []judge.CaseEffect
+	effects := map[int][]judge.CaseEffect{}
 	for _, c := range judge.Cases() {
-		if c.TrainPercent == 10 {
-			effects, graphs[c.Data], fewest = append(effects, c.Masked), true, min(fewest, c.Masked.Splits)
-		}
+		graphs[c.Data], fewest = true, min(fewest, c.Masked.Splits)
+		effects[c.TrainPercent] = append(effects[c.TrainPercent], c.Masked)
 	}
 	if len(graphs) <= len(judge.Data()) {
-		return ""
+		return "", nil
 	}
-	span, up, down := spanOf(effects)
-	text := fmt.Sprintf(" On [%d graphs of many kinds](docs/GRAPHS.md), 10 %% to train on, it changes GIN's macro F1 by "+
-		"%s points: up in %d of %d places, down in %d, by their own 95 %% intervals", len(graphs), span, up, 2*len(graphs),
-		down)
+	var sizes []string
+	for _, size := range slices.Sorted(maps.Keys(effects)) {
+		span, up, down := spanOf(effects[size])
+		sizes = append(sizes, fmt.Sprintf("%s points with %d %% to train on (up in %d of %d places, down in %d)", span, size, up,
+			len(effects[size]), down))
+	}
+	text := fmt.Sprintf(" On [%d graphs of many kinds](docs/GRAPHS.md) it changes GIN's macro F1 by %s, by their own 95 %% "+
+		"intervals", len(graphs), strings.Join(sizes, " and by "))
 	if fewest < judge.Splits {
 		text += fmt.Sprintf(" (so far on %d to %d of %d splits: inconclusive)", fewest, judge.Splits, judge.Splits)
 	}
-	return text + "."
+	answers, err := judge.GraphAnswers(e.third, "gin")
+	if err != nil {
+		return "", err
+	}
+	verdicts := map[judge.Verdict]int{}
+	for _, a := range answers {
+		if a.Rescaled && a.Setting == datasets.Inductive {
+			verdicts[a.Verdict]++
+		}
+	}
+	return fmt.Sprintf("%s. On new nodes and rescaled, it helps in %d of the %d graphs unlike Cora, and hurts in %d.", text,
+		verdicts[judge.Helps], len(judge.Graphs.Data()), verdicts[judge.Hurts]), nil
 }
