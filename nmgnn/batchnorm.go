@@ -8,9 +8,9 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// As in PyTorch.
+// PyTorch's defaults.
 const (
-	normMomentum = 0.1  // weight of a training step's statistics in the running ones
+	normMomentum = 0.1  // weight of a training step's statistics in the running statistics
 	normEpsilon  = 1e-5 // added to variances
 )
 
@@ -19,11 +19,11 @@ const (
 //
 //	y = γ·(h - mean) / √(variance + 10⁻⁵) + β
 //
-// Training uses mean and variance (divided by n) over all n rows, masked nodes included, and moves the running
-// statistics a tenth towards them (variance divided by max(n-1, 1)). Running statistics, first 0 and 1, are saved with
-// the model and used outside training. Nothing is masked there, so sums over neighbours are greater; [Mask].Rescale
-// keeps their expectation. γ (first 1) and β (first 0) are trained. After [Loaded].SetOwn only a batch's own rows
-// count.
+// Training uses the mean and variance (divided by n) of all n rows, including masked nodes, and moves the running
+// statistics a tenth towards them (variance divided by max(n-1, 1)). Running statistics start at 0 and 1, are saved
+// with the model and used outside training. No node is masked there, so sums over neighbours are greater;
+// hyper.Parameters.Rescale keeps their expectation. γ starts at 1, β at 0; both are trained. After [Loaded.SetOwn] only
+// a batch's own rows count.
 func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
 	gamma, beta := gomlx.Make(scope, g, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
@@ -33,7 +33,7 @@ func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 		scale := Mul(gamma, inverseDeviation(runningVariance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(runningMean.NodeValue(g), scale)))
 	}
-	// A batch's own rows only: others become β and get no gradient.
+	// Only a batch's own rows count; the other rows become β and get no gradient.
 	own, n := func(x *Node) *Node { return x }, float64(h.Shape().Dimensions[0])
 	mean := func(sums *Node) *Node { return MulScalar(sums, 1/n) }
 	unbiased := func(sums *Node) *Node { return MulScalar(sums, 1/max(n-1, 1)) }

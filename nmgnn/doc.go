@@ -2,7 +2,7 @@
 //
 // Equations are numbered as in Mishra, Piktus, Goossen, Silvestri: Node Masking (arXiv 2001.07524). h is [nodes,
 // width], N_v is row v of a [csr.Graph], and δ is the Bernoulli select function: 1 for kept nodes, 0 for masked ones,
-// drawn once an epoch and shared by all layers ([Mask]).
+// drawn once an epoch and shared by all layers ([Pass].Mask).
 //
 //   - A [Layer] reads like its equation: [GIN] is eq. 8, [GAT] eq. 7, [SGAT] eq. 9.
 //   - [Neighbours] computes Σ_{u∈N_v}, means, maxima and attention; an [Input] is what a layer reads. Package kernels

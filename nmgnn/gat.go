@@ -15,13 +15,13 @@ const leak = 0.2
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·α_vu·W·h_u + b
 //	α_vu = softmax over u ∈ v∪N_v of LeakyReLU(a_target·W·h_v + a_source·W·h_u)
 //
-// The softmax includes masked neighbours: their weight is not redistributed. v is one of the u, so it can be masked
+// The softmax includes masked neighbours, so their weight is not redistributed. v is one of the u, so v can be masked
 // too. Heads are concatenated.
 type GAT struct {
 	Heads   int     // 0 means 1
 	Width   int     // outputs of each head
 	Dropout float64 // of α, in training; the paper uses none with node masking
-	// KeepSelf never masks v's own term, as eq. 6 can be read: δ(v) affects other nodes only.
+	// KeepSelf never masks v's own term, a possible reading of eq. 6: δ(v) affects only other nodes.
 	KeepSelf bool
 }
 

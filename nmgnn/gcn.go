@@ -7,7 +7,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// GCN is the masked layer of Kipf and Welling (2017). With d_v = |v∪N_v|, masked or not:
+// GCN is the masked layer of Kipf and Welling (2017). d_v = |v∪N_v| counts masked nodes too:
 //
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / √(d_u·d_v) + b
 //

@@ -19,13 +19,14 @@ type GIN struct {
 	Epsilon float64 // 0: the paper's GIN-0
 	// LearnEpsilon trains ε, starting at Epsilon: GIN-ε.
 	LearnEpsilon bool
-	// Norm normalises each linear layer's output but the last, before the ReLU, over a batch's own rows.
+	// Norm normalises the output of each linear layer but the last, before the ReLU, over a batch's own rows.
 	Norm bool
 }
 
 // Forward implements [Layer]: it returns [nodes, Width[last]].
 func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
-	// W·Σh = Σ(W·h): multiplying first sums rows of Width[0] numbers, not of all features, and keeps features sparse.
+	// W·Σh = Σ(W·h). Multiplying first sums rows of Width[0] numbers instead of all features, and keeps features
+	// sparse.
 	w, b := linearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])
 	z := h.Times(w)
 	switch {

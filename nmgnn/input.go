@@ -8,7 +8,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Input is a layer's input [nodes, Width]: features (mostly zeros, stored sparsely) or a layer's output.
+// Input is a layer's input [nodes, Width]: features, dense or sparse, or another layer's output.
 type Input interface {
 	// Graph returns the computation.
 	Graph() *Graph
@@ -25,7 +25,7 @@ type Input interface {
 // Dense returns an [Input] for a node [nodes, width].
 func Dense(h *Node) Input { return dense{node: h} }
 
-// seeing returns h for a computation that reads only rows where seen [nodes, 1] is not zero; nil: all.
+// seeing returns h for a computation that reads only rows where seen [nodes, 1] is nonzero (nil: all rows).
 func seeing(h Input, seen *Node) Input {
 	switch h := h.(type) {
 	case dense:
@@ -43,11 +43,11 @@ func seeing(h Input, seen *Node) Input {
 type dense struct {
 	node       *Node
 	transposed *Node            // nil: automatic differentiation transposes
-	positions  *model.Variable  // nil: row by row
+	positions  *model.Variable  // entry numbers for dropout; nil: row by row
 	large      bool             // do not copy: neither transpose nor drop entries
 	dropped    *kernels.Dropped // the node with entries dropped; may be nil
 	seen       *Node            // [nodes, 1]: rows that are read; nil: all
-	before     *Node            // node is its ReLU; nil: unknown
+	before     *Node            // node = ReLU(before); nil if unknown
 }
 
 func (d dense) Graph() *Graph { return d.node.Graph() }
@@ -111,8 +111,8 @@ type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node          // values dropped twice or more; nil: at most once
-	dropped kernels.Stream // drops values at rate, if they are otherwise unchanged
+	weighed *Node          // values after two or more dropouts; else nil
+	dropped kernels.Stream // random numbers of the only dropout, if rate > 0
 	rate    float64
 }
 
@@ -154,11 +154,11 @@ func (s sparseInput) Node() *Node {
 	return s.Times(DiagonalWithValue(ScalarOne(s.graph, dtypes.Float32), s.width))
 }
 
-// Random draws inside a computation; a key gives the same draws on every backend. nil, as outside training, draws
-// nothing.
+// Random draws numbers inside a computation; equal keys give equal numbers on every backend. A nil Random, used outside
+// training, draws nothing.
 type Random struct{ draws *kernels.Random }
 
-// Random returns a generator for one run. key [2] uint32 must differ in each run.
+// Random returns a generator for one run. key [2] uint32 must differ between runs.
 func (d *Loaded) Random(key *Node) *Random { return newRandom(key) }
 
 func newRandom(key *Node) *Random {
@@ -172,7 +172,7 @@ func (r *Random) generator() *kernels.Random {
 	return r.draws
 }
 
-// Dropout zeroes each entry of x (any shape) with probability rate and divides the others by 1-rate; a nil generator
+// Dropout zeroes each entry of x (any shape) with probability rate and divides kept entries by 1-rate; a nil generator
 // returns x.
 func (r *Random) Dropout(x *Node, rate float64) *Node { return r.generator().Dropout(x, rate) }
 

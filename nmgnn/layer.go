@@ -12,9 +12,9 @@ import (
 // Layer is one update of all nodes: h^(k-1) → h^(k).
 type Layer interface {
 	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. It makes weights in scope with [Weights],
-	// [GlorotWeights], [ZeroWeights] or VariableWithValue; a repeated name is the same variable. mask [nodes, 1] is δ
-	// (nil: inactive): it multiplies a node's contribution to others, and to itself only if the equation says so.
-	// Layers never draw masks.
+	// [GlorotWeights], [ZeroWeights] or VariableWithValue; equal names share a variable. mask [nodes, 1] is δ (nil: no
+	// masking): it multiplies a node's contribution to other nodes and, only if the layer's equation does so, to
+	// itself. Layers never draw masks.
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 
@@ -27,13 +27,13 @@ func Masked(h, mask *Node) *Node {
 	return Mul(h, StopGradient(mask))
 }
 
-// Weights returns a trained variable in scope, drawn from the trial's seed uniform in ±1/√fanIn, as in PyTorch's linear
+// Weights returns a trained variable in scope, drawn by the trial's seed, uniform in ±1/√fanIn, as in PyTorch's linear
 // layers.
 func Weights(scope *model.Scope, g *Graph, name string, fanIn int, dimensions ...int) *Node {
 	return gomlx.Make(scope, g, name, 0, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions...).NodeValue(g)
 }
 
-// GlorotWeights returns a trained matrix [in, out] in scope, drawn from the trial's seed uniform in ±√(6/(in+out))
+// GlorotWeights returns a trained matrix [in, out] in scope, drawn by the trial's seed, uniform in ±√(6/(in+out))
 // (Glorot and Bengio 2010).
 func GlorotWeights(scope *model.Scope, g *Graph, name string, in, out int) *Node {
 	return gomlx.Make(scope, g, name, 0, math.Sqrt(6/float64(max(in+out, 1))), in, out).NodeValue(g)

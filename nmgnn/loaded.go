@@ -20,22 +20,23 @@ type Loaded struct {
 	near      *adjacency
 	sparse    *sparseFeatures // nil if dense
 	dense     *model.Variable
-	denseT    *model.Variable // Xᵀ, if it helps the backend
-	positions *model.Variable // dropout's numbers for entries of a sparse X stored densely
+	denseT    *model.Variable // Xᵀ, on backends that it makes faster
+	positions *model.Variable // entry numbers for dropout, if a sparse X is stored densely
 	large     bool            // X is dense and must not be copied
 }
 
 // LoadOptions configure [Load].
 type LoadOptions struct {
-	// Backend chooses the fastest kernel: see backend.Open. nil: any backend, by GoMLX's scatters.
+	// Backend will run the computation (see backend.Open); Load picks its fastest kernel. nil: GoMLX's scatters, which
+	// run on any backend.
 	Backend   compute.Backend
 	Gradients bool // allows passes with gradients
-	// Room and FeatureRoom limit the entries of the graph and of sparse features in [Loaded.Replace], if the backend
-	// runs this project's loops; 0: as many as now.
+	// Room and FeatureRoom are the most entries, of the graph and of sparse features, that [Loaded.Replace] accepts if
+	// the backend runs this project's loops; 0: as many as now.
 	Room, FeatureRoom int
-	// Directed stores the transpose even if the graph is symmetric, as replacements may not be.
+	// Directed stores the transpose even if the graph is symmetric, as a replacement may be directed.
 	Directed bool
-	// Share is the backend to share memory with, for frequent replacement. Dense features stay zero until
+	// Share is the backend that shares the variables' memory, for frequent replacement. Dense features stay zero until
 	// [Loaded.FillFeatures] or a Replace.
 	Share compute.Backend
 }
@@ -82,7 +83,7 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	return d, into.Err()
 }
 
-// WithEdges returns the same features with another graph of as many nodes, stored below path without gradients, with
+// WithEdges returns the same features with another graph of as many nodes, stored below path without gradients and with
 // room for this many entries (0: no spare room).
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
@@ -94,8 +95,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions numbers entries as the sparse matrix does, so that a seed drops the same ones; zeros' numbers do not
-// matter.
+// densePositions numbers entries as the sparse matrix does, so that a seed drops the same entries; zeros' numbers do
+// not matter.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {
@@ -148,8 +149,8 @@ func (d *Loaded) NeedsMasked() bool {
 	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
 }
 
-// Replace puts another graph and features of the same shapes into compiled computations. If they do not fit it returns
-// an error; then compute nothing before a successful Replace.
+// Replace puts another graph and features of the same shapes into compiled computations. It returns an error if they do
+// not fit; then compute nothing before a successful Replace.
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if x.Rows != edges.NumNodes() {
 		return fmt.Errorf("%d rows of features for %d nodes", x.Rows, edges.NumNodes())
@@ -163,7 +164,7 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	return d.ReplaceFeatures(x, true)
 }
 
-// ReplaceFeatures replaces only features. After a call without gradients, passes with gradients need another.
+// ReplaceFeatures replaces only features. After a call without gradients, passes with gradients need a call with them.
 func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	if d.sparse != nil {
 		return d.sparse.product.Replace(x.Matrix(), gradients)
@@ -187,7 +188,7 @@ func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	return nil
 }
 
-// FillFeatures calls fill to write the rows of dense features [nodes·width], loaded with Share, in place if memory is
+// FillFeatures calls fill to write the dense features [nodes·width] of a graph loaded with Share, in place if memory is
 // shared.
 func (d *Loaded) FillFeatures(fill func(rows []float32)) error { return kernels.Fill(d.dense, fill) }
 

@@ -39,13 +39,13 @@ type Pass struct {
 	Scope    *model.Scope // of the weights
 	Near     Neighbours
 	Features Input   // [nodes, width]
-	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: inactive
+	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: no masking
 	ZeroOne  bool    // the mask holds only 0 and 1
 	Random   *Random // for dropout; nil outside training
-	// Seen [nodes, 1] is not zero for nodes whose last representation or logits are read; other nodes' may be anything.
-	// nil: all.
+	// Seen [nodes, 1] is nonzero for nodes whose last representation or logits are read; those of other nodes may be
+	// wrong. nil: all are read.
 	Seen *Node
-	// After, if set, changes the output of a layer (from 0) after its activation, before any use.
+	// After, if set, changes a layer's output (layers count from 0) after its activation, before any use.
 	After func(layer int, h *Node) *Node
 }
 
@@ -70,7 +70,7 @@ func (m Model) Forward(p Pass) []*Node {
 	return all
 }
 
-// isLean reports whether [kernels.Lean] keeps all digits.
+// isLean reports whether [kernels.Lean] changes no digits.
 func (m Model) isLean() bool {
 	return !m.Norm && !slices.ContainsFunc(m.Layers, func(l Layer) bool {
 		switch l := l.(type) {
@@ -83,7 +83,7 @@ func (m Model) isLean() bool {
 	})
 }
 
-// seen returns the nodes whose features and h^(1)…h^(k) are read: k+1 nodes [nodes, 1], nil for all.
+// seen returns which rows of the features and of h^(1)…h^(k) are read: k+1 tensors [nodes, 1]; nil: all rows.
 func (m Model) seen(p Pass) []*Node {
 	all := make([]*Node, len(m.Layers)+1)
 	if p.Seen == nil || p.After != nil || m.Norm {
@@ -92,12 +92,12 @@ func (m Model) seen(p Pass) []*Node {
 	all[len(m.Layers)] = p.Seen
 	for i := len(m.Layers) - 1; i >= 0; i-- {
 		var mask *Node
-		switch l := m.Layers[i].(type) { // no interface: types that embed these may read more
+		switch l := m.Layers[i].(type) { // no interface: types that embed these layers may read more rows
 		case GIN:
 			if mask = p.Mask; l.Norm {
 				return make([]*Node, len(all))
 			}
-		case GAT, GATv2, SGAT: // scores of masked neighbours count
+		case GAT, GATv2, SGAT: // attention also reads masked neighbours
 		default:
 			return make([]*Node, len(all))
 		}
@@ -114,7 +114,7 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 	return out
 }
 
-// step returns [Model.Step]'s output and, if that is a ReLU, what it is the ReLU of, else nil.
+// step returns [Model.Step]'s output and, if out = ReLU(before), before, else nil.
 func (m Model) step(p Pass, i int, h Input) (out, before *Node) {
 	scope := p.Scope.In("layer%d", i)
 	defer nameLayer(i, m.Layers[i])
@@ -142,7 +142,7 @@ func (m Model) step(p Pass, i int, h Input) (out, before *Node) {
 	return out, before
 }
 
-// nameLayer adds the layer to a panic with an error and, for a custom layer, the line.
+// nameLayer adds the layer, and a custom layer's line, to the error of a panic.
 func nameLayer(i int, l Layer) {
 	r := recover()
 	err, ok := r.(error)
@@ -211,8 +211,8 @@ func checkAttention(heads, width int, dropout float64) error {
 	return hyper.CheckDropRate("dropout", dropout)
 }
 
-// relu is max(x, 0) as Where, whose gradient takes one operation; a maximum's takes five. In WebAssembly the five are
-// faster, as each has a loop in nmgnn/internal/kernels/fused/lanes. Both give equal numbers.
+// relu returns max(x, 0) by Where, whose gradient takes one operation; a maximum's takes five. In WebAssembly those
+// five are faster, as each has a loop in nmgnn/internal/kernels/fused/lanes. Both give equal numbers.
 func relu(x *Node) *Node {
 	if runtime.GOARCH == "wasm" {
 		return activation.Relu(x)
@@ -251,7 +251,7 @@ func Build(p hyper.Parameters, classes int) Model {
 
 var layers = map[string]maker{}
 
-// width is over all heads.
+// width is the sum over heads.
 type maker func(p hyper.Parameters, width, heads int) Layer
 
 func named(model string, layer maker) struct{} {
@@ -259,7 +259,7 @@ func named(model string, layer maker) struct{} {
 	return struct{}{}
 }
 
-// Readout computes logits from representations by linear layers. The zero value is no readout.
+// Readout computes logits from representations by linear layers. The zero value means no readout.
 type Readout struct {
 	Classes int // logits per node; 0: no readout
 	// All sums the scores of every representation and of the features, h^(0) (Xu et al. 2019):

@@ -17,18 +17,18 @@ import (
 
 // Neighbours aggregates over N_v inside a computation.
 //
-// Entries, one per v and u ∈ N_v, are nodes [entries, width] in the product's order; all methods ignore the padding
-// rows. Heads share the width equally, in order. mask [nodes, 1] is δ, without gradient; nil: ones.
+// Tensors [entries, width] have a row per v and u ∈ N_v, in the product's order; all methods ignore the padding rows.
+// Heads share the width equally, in order. mask [nodes, 1] is δ and gets no gradient; nil: all ones.
 type Neighbours struct {
 	*adjacency
-	product kernels.Product // the adjacency's, for the seen rows
-	seen    *Node           // rows of results that are read: [nodes, 1]; nil: all
+	product kernels.Product // adjacency.product, for the seen rows
+	seen    *Node           // [nodes, 1]: nonzero for result rows that are read; nil: all
 	train   bool
 	random  *kernels.Random // nil: no dropout
-	drop    *kernels.Stream // edges that a regulariser dropped; may be nil
-	rate    float64         // of drop
-	kept    **Node          // entries that drop kept: [entries, 1], made once
-	mask    *Node           // of MaskOthers; may be nil
+	drop    *kernels.Stream // draws the edges that a regulariser drops; may be nil
+	rate    float64         // probability of dropping an edge
+	kept    **Node          // [entries, 1]: 1 for entries that drop keeps, else 0; made once
+	mask    *Node           // set by MaskOthers; may be nil
 }
 
 // adjacency holds a graph's neighbours in variables, shared by all passes.
@@ -39,11 +39,11 @@ type adjacency struct {
 	matrix  csr.Matrix
 
 	product kernels.Product
-	self    *adjacency      // with v in N_v; made on first use
+	self    *adjacency      // the same graph with v in N_v; made on first use
 	isSelf  bool            // v is in N_v
 	degrees *model.Variable // [nodes, 1]; nil: the rows' lengths
 	own     *model.Variable // [nodes, 1]: 1 for a batch's own rows; nil: all
-	// readsAll: not only sums read the entries, so masked ones may matter.
+	// readsAll: operations other than sums read the entries, so masked entries may change results.
 	readsAll bool
 }
 
@@ -117,15 +117,15 @@ func (n Neighbours) seeing(seen *Node) Neighbours {
 
 func (n Neighbours) reach(seen, mask *Node) *Node { return kernels.Reach(n.product, seen, mask) }
 
-// v's entry in v ∪ N_v is never dropped.
+// withoutEdges never drops v's own entry in v ∪ N_v.
 func (n Neighbours) withoutEdges(r *Random, rate float64) Neighbours {
 	stream := r.draws.Next()
 	n.drop, n.rate, n.kept = &stream, rate, new(*Node)
 	return n
 }
 
-// MaskOthers multiplies contributions of u ≠ v to v by δ(u), but not v's own: eq. 6 read as keeping a masked root.
-// Sums, Mean, Max and attention apply it, after the softmax.
+// MaskOthers multiplies contributions of u ≠ v to v by δ(u), but not v's own, as if eq. 6 kept a masked root. Sum,
+// Mean, Max and attention (after the softmax) apply this mask.
 func (n Neighbours) MaskOthers(mask *Node) Neighbours {
 	n.checkMask(mask)
 	n.mask = mask
@@ -151,7 +151,7 @@ func (n Neighbours) othersMasked(keep *Node) *Node {
 	return times(keep, StopGradient(Add(self, Mul(other, n.product.Gather(n.mask)))))
 }
 
-// present is 1 for entries that a regulariser kept, else 0; nil without a regulariser.
+// present returns 1 for entries that a regulariser keeps, else 0; nil without a regulariser.
 func (n Neighbours) present(g *Graph) *Node {
 	if n.drop == nil {
 		return nil
@@ -164,9 +164,9 @@ func (n Neighbours) present(g *Graph) *Node {
 	return *n.kept
 }
 
-// edgeNumbers numbers the edges from 1, both directions alike; entries of v itself get 0.
+// edgeNumbers gives both directions of an edge one number, from 1; v's own entries get 0.
 func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
-	// Skipping entries of v itself gives edges the same numbers with and without them.
+	// Skipping v's own entries gives edges the same numbers with and without those entries.
 	number, next := make([]int32, m.NumEntries()), int32(1)
 	for i, row := range m.RowIndices() {
 		if m.Indices[i] != row {
@@ -184,7 +184,7 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	return number
 }
 
-// ofNodes checks shapes, on which kernels' memory safety depends; 0 columns: any.
+// ofNodes checks a shape, on which kernels' memory safety depends; columns 0 means any number.
 func (n Neighbours) ofNodes(name string, x *Node, columns int) {
 	mustBe(name, x, n.product.Rows(), "node", columns)
 }
@@ -232,7 +232,7 @@ func (n Neighbours) rooted(h, b, mask *Node) *Node {
 	return Add(Add(h, n.Sum(h, mask)), b)
 }
 
-// Mean returns Sum divided by |N_v|; 0 without neighbours.
+// Mean returns Sum divided by |N_v|; 0 for nodes without neighbours.
 func (n Neighbours) Mean(h, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.checkMask(mask)
@@ -242,8 +242,8 @@ func (n Neighbours) Mean(h, mask *Node) *Node {
 	return n.product.Mean(h, mask, Max(degree, OnesLike(degree)), keep, n.train)
 }
 
-// Max returns the maximum of h_u over u ∈ N_v with δ(u) = 1, per column; 0 if there are none: h [nodes, width] →
-// [nodes, width].
+// Max returns the maximum of h_u over u ∈ N_v with δ(u) = 1, per column; 0 without such u: h [nodes, width] → [nodes,
+// width].
 func (n Neighbours) Max(h, mask *Node) *Node {
 	n.checkMask(mask)
 	messages, present := n.Sources(h), n.othersMasked(n.present(h.Graph()))
@@ -286,8 +286,8 @@ func (n Neighbours) Targets(h *Node) *Node {
 	return kernels.Targets(n.product, h, n.train)
 }
 
-// Weights returns constant weights [entries, functions], calling each function once per v and u ∈ N_v, numbered as in
-// the computation's graph. name identifies them.
+// Weights returns constant weights [entries, functions]: each function's results for all v and u ∈ N_v, numbered as in
+// the computation's graph. name identifies the weights.
 func (n Neighbours) Weights(g *Graph, name string, of ...func(v, u int32) float32) *Node {
 	n.readsAll = true
 	columns := make([]*Node, len(of))
@@ -313,7 +313,8 @@ func (n Neighbours) Softmax(e *Node) *Node {
 
 func (n Neighbours) drops(rate float64) bool { return n.random != nil && rate > 0 }
 
-// EntryDropout zeroes entries of e [entries, heads] in training with probability rate and divides the others by 1-rate.
+// EntryDropout, in training, zeroes entries of e [entries, heads] with probability rate and divides kept entries by
+// 1-rate.
 func (n Neighbours) EntryDropout(e *Node, rate float64) *Node {
 	n.ofEntries("e", e)
 	if !n.drops(rate) {
@@ -345,8 +346,8 @@ func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention is [Neighbours.Attention] plus bias [1, width] (nil: none), with e_vu = LeakyReLU(source_u + target_v),
-// with this slope below zero; source and target are [nodes, heads]. It avoids storing e if possible.
+// PairAttention is [Neighbours.Attention] plus bias [1, width] (nil: none), where e_vu = LeakyReLU(source_u +
+// target_v), with this slope below zero; source and target are [nodes, heads]. It avoids storing e if possible.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask, bias *Node, rate float64) *Node {
 	n.ofNodes("source", source, 0)
 	n.ofNodes("target", target, source.Shape().Dimensions[1])
@@ -375,8 +376,8 @@ func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 	return n.product.PairScores(h, a, b)
 }
 
-// Min returns the minimum of h_u over u ∈ N_v with δ(u) = 1, per column; 0 if there are none: h [nodes, width] →
-// [nodes, width].
+// Min returns the minimum of h_u over u ∈ N_v with δ(u) = 1, per column; 0 without such u: h [nodes, width] → [nodes,
+// width].
 func (n Neighbours) Min(h, mask *Node) *Node { return Neg(n.Max(Neg(h), mask)) }
 
 // Std returns the standard deviation of h_u over u ∈ N_v, per column, as in PNA: √(max(mean h² − (mean h)², 0) + 10⁻⁵),

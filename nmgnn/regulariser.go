@@ -5,13 +5,13 @@ import (
 )
 
 // Regulariser changes the training pass in every epoch; only [DropGNN] also acts outside training. Node masking
-// ([Mask]) silences a node towards all neighbours in all layers for an epoch, without rescaling. The alternatives:
+// ([Pass].Mask) silences a node towards all neighbours in all layers for an epoch, without rescaling. The alternatives:
 //
 //   - [DropEdge] removes edges: a node may still reach some neighbours. Degrees and attention use the remaining edges.
 //   - [DropGNN] masks nodes outside training too.
 //   - Dropout ([Model].Dropout) drops entries of every layer's input and scales up the others.
 type Regulariser interface {
-	// Apply returns the training pass, drawn from p.Random, which is not nil.
+	// Apply returns the changed pass. It draws from p.Random, which is not nil.
 	Apply(p Pass) Pass
 	// DropRate returns the rate, in [0, 1). Regularisers that differ only in rate share a compiled program.
 	DropRate() float64
@@ -33,7 +33,8 @@ func (d DropEdge) Apply(p Pass) Pass {
 func (d DropEdge) DropRate() float64 { return d.Rate }
 
 // DropGNN masks each node with probability Rate and, outside training, averages class probabilities over four masked
-// runs (after Papp, Martinkus, Faber and Wattenhofer 2021, who average in training too). It keeps an existing mask.
+// runs (after Papp, Martinkus, Faber and Wattenhofer 2021, who average in training too). An existing mask still
+// applies.
 type DropGNN struct{ Rate float64 }
 
 const dropGNNRuns = 4
@@ -54,8 +55,8 @@ func (d DropGNN) Apply(p Pass) Pass {
 // DropRate returns Rate.
 func (d DropGNN) DropRate() float64 { return d.Rate }
 
-// Forward runs a model outside training: [Model.Forward] averaged over masked runs, with logarithms of mean
-// probabilities as logits. Equal rates give equal masks.
+// Forward averages [Model.Forward] over masked runs outside training; the logits are logarithms of mean class
+// probabilities. Equal rates give equal masks.
 func (d DropGNN) Forward(m Model, p Pass) []*Node {
 	p.Random = newRandom(Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15}))
 	var mean []*Node

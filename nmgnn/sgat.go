@@ -13,7 +13,7 @@ import (
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / |v∪N_v| + b
 type SGAT struct {
 	Width int // outputs
-	// Dropout is the probability of dropping a weight 1/|v∪N_v| in training, separately for each of Heads (0: 1) shares
+	// Dropout is the probability of dropping a weight 1/|v∪N_v| in training, separately for each of Heads (0: 1) parts
 	// of the outputs, as in GAT. The paper uses none with node masking.
 	Dropout float64
 	Heads   int
