@@ -5,14 +5,11 @@
 // drawn once an epoch and shared by all layers ([Pass].Mask).
 //
 //   - A [Layer] reads like its equation: [GIN] is eq. 8, [GAT] eq. 7, [SGAT] eq. 9.
-//   - [Neighbours] computes Σ_{u∈N_v}, means, maxima and attention; an [Input] is what a layer reads. Package kernels
-//     implements both.
+//   - [Neighbours] computes Σ_{u∈N_v}, means, maxima and attention; an [Input] is a layer's input.
+//     Package kernels implements both.
 //   - A [Model] stacks layers, dropout and activations; [Build] makes one from hyperparameters.
 //   - A [Regulariser] adds to node masking or replaces it.
 //   - [Load] puts a graph and its features into variables.
-//
-// Subpackages: backend opens backends, train trains, infer runs a model over any graph, cached predicts new nodes,
-// theorem checks theorem 1, explain explains predictions.
 //
 // Functions that build computations panic with an error, as GoMLX's do; entry points of the subpackages return it.
 package nmgnn

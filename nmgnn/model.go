@@ -212,7 +212,7 @@ func checkAttention(heads, width int, dropout float64) error {
 }
 
 // relu returns max(x, 0) by Where, whose gradient takes one operation; a maximum's takes five. In WebAssembly those
-// five are faster, as each has a loop in nmgnn/internal/kernels/fused/lanes. Both give equal numbers.
+// five are faster, as each has a loop in nmgnn/internal/kernels/fused/lanes.
 func relu(x *Node) *Node {
 	if runtime.GOARCH == "wasm" {
 		return activation.Relu(x)

@@ -50,19 +50,20 @@ func (t *trainer) Representations() (all []infer.Representation, err error) {
 	return t.represent(t.test.data)
 }
 
-// testGraph names a view's test graph (0: the trainer's view, then [options].Also), as it is or as the cache sees it.
+// testGraph names a view's test graph (0: the trainer's view, then [options].Also), whole or with
+// [datasets.View.CachedEdges].
 type testGraph struct {
 	view             int
 	cached, together bool
 }
 
-// arrivals is a test graph with the features of the trainer's own.
+// arrivals holds a test graph's edges and the features of the trainer's test graph.
 type arrivals struct {
 	data *nmgnn.Loaded
-	of   *datasets.View // the trainer's view
+	of   *datasets.View // the trainer's view when data was loaded
 }
 
-// loaded returns the data of a test graph of at most the nodes of the trainer's own.
+// loaded returns the data of a test graph whose nodes the trainer's test graph contains.
 func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	a := t.arrivals[g]
 	if g == (testGraph{}) {
@@ -95,7 +96,7 @@ func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	return a.data, err
 }
 
-// onNodes renumbers a phase's edges for a larger set of nodes, which are all of the graph; the added nodes have none.
+// onNodes renumbers a phase's edges for nodes: the phase's or, if more, all of the graph; added nodes have no edges.
 func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	if len(phase.Nodes) == len(nodes) {
 		return phase.Edges, nil
@@ -137,7 +138,7 @@ func (t *trainer) PredictCached(_ context.Context, _ *Result, together bool) ([]
 	return t.predict(testGraph{cached: true, together: together})
 }
 
-// auc returns nil unless the test nodes are of both of two classes.
+// auc returns nil unless the graph has two classes and the test nodes have both.
 func (t *trainer) auc() (*float64, error) {
 	labels := t.test.labels
 	if t.graph.NumClasses() != 2 || !slices.Contains(labels, 0) || !slices.Contains(labels, 1) {
@@ -195,7 +196,7 @@ func rocArea(scores []float32, classes []int32) float64 {
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
 	var seen [2]float64 // nodes with lower scores, by class
-	pairs := 0.0        // won
+	pairs := 0.0        // pairs in which class 1 scores higher
 	for from, to := 0, 0; from < len(order); from = to {
 		var equal [2]float64
 		for ; to < len(order) && scores[order[to]] == scores[order[from]]; to++ {

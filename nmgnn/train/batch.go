@@ -10,10 +10,10 @@ import (
 )
 
 type shape struct {
-	own    int // nodes of a batch
-	nodes  int // with their neighbours, and a padding row if the kernel needs one
-	edges  int // entries of own nodes' rows
-	values int // sparse features
+	own    int // most own nodes of a batch
+	nodes  int // most rows: own nodes, neighbours and, with filler, padding
+	edges  int // most entries of own nodes' rows
+	values int // most sparse feature values
 	filler bool
 }
 
@@ -34,7 +34,7 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround returns own nodes' neighbours except skipped ones, and the number of edges to both.
+// surround returns own nodes' neighbours that are not own or skipped, and the number of edges to own nodes and these.
 func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (halo []int32, edges int) {
 	for i, v := range own {
 		p.of[v] = int32(i)
@@ -65,7 +65,7 @@ func (p *places) forget(own, halo []int32) {
 	}
 }
 
-// cut's result is valid until the next call.
+// The batch that cut returns is valid until the next call.
 func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool) batch {
 	halo, edges := p.surround(g, own, skip)
 	p.sort(halo)
@@ -77,7 +77,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	l.Indices = slices.Grow(l.Indices[:0], max(edges, s.edges))[:0]
 	for _, v := range own {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
-		// Columns ascend: own nodes first.
+		// Columns must ascend, so own nodes come first.
 		outside, row := 0, g.Neighbours(v)
 		for _, u := range row {
 			switch at := p.of[u]; {
@@ -102,7 +102,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	return batch{own: own, halo: halo, edges: l}
 }
 
-// pad adds empty rows; if the kernel needs it, the last row takes the spare entries.
+// pad adds empty rows; with filler, the last row takes the spare entries.
 func (s shape) pad(l *csr.Graph) {
 	for len(l.Offsets) <= s.nodes {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
@@ -115,7 +115,7 @@ func (s shape) pad(l *csr.Graph) {
 	}
 }
 
-// sort scans if there are many nodes.
+// For many nodes one scan is faster than sorting.
 func (p *places) sort(nodes []int32) {
 	if len(nodes) < len(p.of)/16 {
 		slices.Sort(nodes)
@@ -159,8 +159,7 @@ func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, fill
 }
 
 // Spill moves the graph's edges and dense features to unnamed memory-mapped files in $TMPDIR, which last until the
-// program ends: the system frees their memory if it needs it. It returns an error for an invalid graph or failed
-// writes.
+// program ends: the system can then free their memory. It returns an error for an invalid graph or failed writes.
 func Spill(g *datasets.Graph) error {
 	if err := g.Check(); err != nil {
 		return err
@@ -169,7 +168,7 @@ func Spill(g *datasets.Graph) error {
 	if err != nil {
 		return err
 	}
-	features, err := safetensors.NewArray[float32](len(g.Features.Dense)) // empty for sparse ones
+	features, err := safetensors.NewArray[float32](len(g.Features.Dense)) // empty for sparse features
 	if err != nil {
 		return errors.Join(err, edges.Close())
 	}
@@ -182,7 +181,7 @@ func Spill(g *datasets.Graph) error {
 	return nil
 }
 
-// readAs returns features, normalized if asked, and own, the file it wrote them to, if any.
+// readAs returns features, normalized if asked, and the file of normalized dense ones, else nil.
 func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:

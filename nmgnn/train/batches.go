@@ -13,7 +13,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// CheckBatches returns why [InBatches] would refuse an experiment before its first trial, or nil.
+// CheckBatches returns an error if [InBatches] would refuse the experiment before its first trial.
 func CheckBatches(x Experiment, clusters int) error {
 	if err := x.Check(); err != nil {
 		return err
@@ -37,13 +37,13 @@ func CheckBatches(x Experiment, clusters int) error {
 }
 
 // InBatches runs trials like [Experiment.Run], one by one, cluster by cluster, on graphs larger than memory ([Spill]).
-// The train graph has this many clusters, larger validation and test graphs proportionally more. Nodes outside a batch
-// contribute cached representations h̃_u^(i) from the epoch before (section 4 of the paper; as in GNNAutoScale, Fey et
-// al. 2021). Features, h^(0), are always exact; masked nodes contribute nothing. Validation computes layer by layer
-// over all batches, and is exact.
+// The train graph is cut into this many clusters, larger validation and test graphs into proportionally more. Nodes
+// outside a batch contribute cached representations h̃_u^(i) from the epoch before (section 4 of the paper; as in
+// GNNAutoScale, Fey et al. 2021). Features, h^(0), are always exact; masked nodes contribute nothing. Validation
+// computes layer by layer over all batches, and is exact.
 //
-// After training it measures only cached predictions, and keeps the cache if asked. Results have no Nodes, whose
-// counting needs random access to the graph.
+// After a trial it measures only predictions from the cache, and keeps the cache if asked. Results have no Nodes:
+// counting them needs random access to the graph.
 func InBatches(ctx context.Context, b *backend.Backend, x Experiment, clusters int, seeds []uint64,
 	o RunOptions) ([]*Result, error) {
 	if err := CheckBatches(x, clusters); err != nil {
@@ -85,7 +85,7 @@ func (t *batchTrainer) Predict(ctx context.Context, trial *Result) ([]int32, err
 	return t.predict(ctx, t.view.Test, trial)
 }
 
-// PredictCached predicts over the test graph as the cache sees it.
+// PredictCached predicts over [datasets.View.CachedEdges].
 func (t *batchTrainer) PredictCached(ctx context.Context, trial *Result, together bool) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "caching")
 	edges, err := t.view.CachedEdges(together)
@@ -112,7 +112,7 @@ func (t *batchTrainer) predict(ctx context.Context, phase datasets.Phase, trial 
 	return t.onGraph(classes), nil
 }
 
-// Cache returns the train nodes' representations on the train graph, in unnamed files until the program ends.
+// Cache returns representations of the train graph's nodes, in unnamed files that last until the program ends.
 func (t *batchTrainer) Cache(ctx context.Context, trial *Result) (_ *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "caching")
 	e := t.train
@@ -125,7 +125,7 @@ func (t *batchTrainer) Cache(ctx context.Context, trial *Result) (_ *cached.Cach
 	for i, h := range e.hidden[1:] {
 		rows := e.phase.Edges.NumNodes()
 		hidden = append(hidden, infer.Representation{Rows: rows, Width: len(h.Values) / rows, Values: h.Values})
-		e.hidden[i+1] = nil // outlives the engine
+		e.hidden[i+1] = nil // the cache outlives the engine
 	}
 	return cached.New(t.graph, e.phase, t.features.Select(e.phase.Nodes), hidden), nil
 }

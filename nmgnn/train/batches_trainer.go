@@ -32,17 +32,17 @@ type batchTrainer struct {
 	clusters int // of the train graph
 
 	features   datasets.Features           // normalized if asked
-	onDisk     *safetensors.Array[float32] // their file; nil: in the graph itself
+	onDisk     *safetensors.Array[float32] // file of normalized features; nil: the graph's are used
 	train      *engine
 	validation *engine // the same engine as train if the graphs are the same
 	targets    *targets
 	scored     scored
 	epoch      *model.Exec // for a batch with scored nodes
-	push       *model.Exec // for a batch without; nil if all have some
+	push       *model.Exec // for a batch without scored nodes; nil if not needed
 	start      firstValues
-	// readers are the layers with cached inputs; empty if no batch has neighbours outside.
+	// readers are the layers with cached inputs; empty if no batch has neighbours outside itself.
 	readers []int
-	caches  [2][]*safetensors.Array[float32] // by reading layer: of the previous epoch, and of this one
+	caches  [2][]*safetensors.Array[float32] // inputs by reader, of the previous epoch and of this one
 	draws   *draws                           // of the current trial
 }
 
@@ -114,8 +114,8 @@ func (t *batchTrainer) compile() error {
 	return err
 }
 
-// compileStep compiles one step on a batch (see [trainStep.compile]) → training loss, and own nodes' h^(i) for each
-// layer i with cached inputs. Without learns, weights stay.
+// compileStep compiles one step on a batch (see [trainStep.compile]) → training loss, and own nodes' h^(i) for each i
+// in readers. Without learns, weights stay and no loss is returned.
 func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
 	step := trainStep{Model: t.model, Data: e.data, Masks: t.options.KeepRate.Active(),
@@ -268,7 +268,7 @@ func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 	return loss, nil
 }
 
-// skip selects the neighbours to omit: masked ones, if the model ignores them. nil: none.
+// skip reports which neighbours to omit: masked ones, if the model ignores them; nil omits none.
 func (t *batchTrainer) skip() func(u int32) bool {
 	if !t.options.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil

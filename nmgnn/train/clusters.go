@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	spare  = 1.05 // largest cluster relative to the mean
-	rounds = 8    // of moving nodes, at most
+	spare  = 1.05 // size of the largest cluster, relative to the mean
+	rounds = 8    // most rounds of moving nodes
 )
 
-// partition divides the nodes into parts with few edges between them. Nodes move to the group of most of their
-// neighbours while it has room (size-constrained label propagation; Meyerhenke, Sanders and Schulz 2014). Groups in
-// breadth-first order are cut into blocks, refined in the same way. Parts are ascending, never empty (so at most as
-// many as nodes), and at most 5 % above the mean, rounded up. Linear in edges, deterministic.
+// partition divides the nodes into parts with few edges between them. Each node moves to the group of most of its
+// neighbours that has room (size-constrained label propagation; Meyerhenke, Sanders and Schulz 2014). Groups, in
+// breadth-first order, are cut into blocks, between which nodes move likewise. Parts ascend, are never empty and are at
+// most 5 % larger than the mean, rounded up. Time is linear in edges; the result is deterministic.
 func partition(g *csr.Graph, parts int) [][]int32 {
 	n := g.NumNodes()
 	parts = min(max(parts, 1), n)
@@ -41,7 +41,7 @@ func partition(g *csr.Graph, parts int) [][]int32 {
 	return clusters
 }
 
-// searched is breadth-first order, component by component.
+// searched returns nodes in breadth-first order, component by component.
 func searched(g *csr.Graph) []int32 {
 	n := g.NumNodes()
 	order, found := make([]int32, 0, n), make([]bool, n)
@@ -82,13 +82,13 @@ func together(order, part []int32) []int32 {
 	return all
 }
 
-// move moves nodes to their neighbours' parts until few move; part sizes stay within least and largest.
+// move moves nodes to the part of most of their neighbours until few move; sizes stay within least and largest.
 func move(g *csr.Graph, order, part []int32, parts, largest, least int) {
 	sizes := make([]int, parts)
 	for _, p := range part {
 		sizes[p]++
 	}
-	near, seen := make([]int32, parts), []int32(nil) // a node's neighbours per part, and parts with some
+	near, seen := make([]int32, parts), []int32(nil) // a node's neighbours per part, and parts that contain some
 	for range rounds {
 		moved := 0
 		for _, v := range order {

@@ -18,7 +18,7 @@ import (
 
 const graphPath = "/" + gomlx.DataScope + "/graph"
 
-// engine runs a model over one graph, with variables for one batch.
+// engine runs a model over one graph, batch by batch.
 type engine struct {
 	backend  *backend.Backend
 	model    nmgnn.Model
@@ -31,7 +31,7 @@ type engine struct {
 	data    *nmgnn.Loaded
 	places  *places
 	rows    []*model.Variable // input of layer i > 0 [nodes, width]; nil until the width is known
-	layers  []*model.Exec     // for evaluation
+	layers  []*model.Exec     // programs for evaluation, by layer
 	targets *targets          // for evaluation; nil: none
 	scored  scored
 	weights []infer.Weight                // for evaluation; nil: the store's
@@ -39,7 +39,7 @@ type engine struct {
 }
 
 type scored struct {
-	nodes  [][]int32 // per cluster, as positions in it
+	nodes  [][]int32 // per cluster, as positions within the cluster
 	labels [][]int32
 	most   int // in one cluster
 	all    int
@@ -94,7 +94,6 @@ func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradi
 
 func (e *engine) hasHalo() bool { return e.shape.nodes > e.shape.own }
 
-// gather returns a batch's sparse features.
 func (e *engine) gather(b batch) datasets.Features {
 	x := datasets.Features{Rows: e.shape.nodes, Width: e.features.Width}
 	x.Offsets = make([]int64, 1, x.Rows+1)
@@ -131,7 +130,7 @@ func (e *engine) gatherInto(b batch, rows []float32) {
 	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] })
 }
 
-// eachRow copies a row per node (own nodes only if asked) and zeros for the others.
+// eachRow copies row(v) for each halo node v and, if own, each own node; other rows become zero.
 func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32) {
 	at := 0
 	put := func(v int32) {
@@ -192,8 +191,8 @@ func (e *engine) room(i, width int) (*model.Variable, error) {
 	return e.rows[i], nil
 }
 
-// fill copies rows of an array over all nodes to the input of layer i: halo nodes, own ones if asked, zeros for skipped
-// ones. skip may be nil.
+// fill copies halo nodes' rows and, if own, own nodes' rows from an array over all nodes to the input of layer i.
+// Skipped nodes' rows become zero; skip may be nil.
 func (e *engine) fill(i int, b batch, own bool, from *safetensors.Array[float32], skip func(u int32) bool) error {
 	width := e.rows[i].Shape().Dimensions[1]
 	nothing := make([]float32, width)
@@ -207,7 +206,7 @@ func (e *engine) fill(i int, b batch, own bool, from *safetensors.Array[float32]
 	})
 }
 
-// spread copies own nodes' rows, an output [own, width], to an array over all nodes, made if nil.
+// spread copies own nodes' rows from output [own, width] to an array over all nodes, which it makes if nil.
 func (e *engine) spread(output *tensors.Tensor, b batch, into **safetensors.Array[float32]) error {
 	width := output.Shape().Dimensions[1]
 	if *into == nil {

@@ -8,7 +8,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// memory estimates bytes, biased low; 0 if unknown, as on a GPU or for a custom model.
+// memory estimates the bytes of parallel jobs, biased low; 0 if unknown, as on a GPU or for a custom model.
 func (x Experiment) memory(b *backend.Backend, jobs int) float64 {
 	if b.ID == "xla:cuda" || x.Own != nil {
 		return 0
@@ -26,8 +26,8 @@ func (x Experiment) size() graphSize {
 		Features: f.Width, Sparse: f.IsSparse(), Values: len(f.Values)}
 }
 
-// Within returns an error that wraps memory.ErrTooLarge if the estimated bytes exceed most or what is free. It guards
-// against settings from a file.
+// Within returns an error if the estimated bytes exceed most (then it wraps memory.ErrTooLarge) or free memory. It
+// guards against settings from a file.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
 	if need := x.memory(b, 1); need > float64(most) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
@@ -38,7 +38,7 @@ func (x Experiment) Within(b *backend.Backend, most int64) error {
 }
 
 // CheckInference returns an error if one pass over the graph that keeps all layers' outputs exceeds free memory. It
-// reads only Graph and Parameters.
+// reads only Graph, Own and Parameters.
 func (x Experiment) CheckInference(b *backend.Backend) error {
 	left, _ := memory.Get()
 	return x.inferenceFits(b, left)
@@ -57,7 +57,7 @@ func (x Experiment) inferenceFits(b *backend.Backend, left memory.Left) error {
 		x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), memory.About(need), left)
 }
 
-// checkMemory prevents the system from killing the program or swapping.
+// checkMemory returns an error before the system would swap or kill the program.
 func (x Experiment) checkMemory(b *backend.Backend, jobs int) error {
 	left, _ := memory.Get()
 	return x.fits(b, jobs, left)
@@ -81,18 +81,18 @@ func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left) error {
 		memory.About(need), many, left, remedy)
 }
 
-// graphSize is the size of a graph, for estimates in bytes. They err low.
+// graphSize is a graph's size, for estimates in bytes, which err low.
 type graphSize struct {
-	Nodes, Edges      int // entries of the rows
+	Nodes, Edges      int // Edges counts entries of the rows
 	Features, Classes int
-	Sparse            bool // features
+	Sparse            bool // features are stored sparsely
 	Values            int  // numbers in sparse features
 }
 
 const numberBytes = 4
 
-// Measured on Cora with hidden layers of 64 to 4096, and on 15,000 nodes in 5,000 classes; estimates were 0.6 to 1.0 of
-// the peak.
+// Estimates were 0.6 to 1.0 of the measured peak on Cora with hidden layers of 64 to 4096, and on 15,000 nodes in 5,000
+// classes.
 const (
 	processBytes, xlaProcessBytes = 60e6, 130e6 // before training, on the pure-Go backend and with XLA
 	xlaClientBytes                = 80e6        // per XLA client
@@ -101,10 +101,10 @@ const (
 	outputCopies = 5 // a layer's output, its gradient, and temporaries
 	passCopies   = 2 // a layer's output, on device and host
 	entryCopies  = 8
-	scoreCopies  = 2 // of the logits, for the loss, if the train graph is a subset; else up to 4
+	scoreCopies  = 2 // logits, for the loss, if the train graph is a subset; else up to 4
 )
 
-// hidden is per node, without logits.
+// hidden counts outputs per node, without logits.
 func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	traits, in := hyper.TraitsOf(p.Model), float64(s.Features)
 	linear := 1

@@ -20,7 +20,7 @@ import (
 type Experiment struct {
 	Graph      *datasets.Graph
 	Parameters hyper.Parameters
-	// Own is a custom model, with its own Dropout, that replaces Parameters' model but not its training settings. Its
+	// Own is a custom model, dropout included, that replaces the model of Parameters; training settings stay. Its
 	// memory is not estimated. nil: none.
 	Own *nmgnn.Model
 
@@ -28,13 +28,13 @@ type Experiment struct {
 	Arrivals     datasets.Arrivals // how new nodes join, in the inductive setting
 	TrainPercent int
 	SplitSeed    uint64
-	// Resplit draws a split per trial from its seed. Otherwise all trials share the split of SplitSeed and differ in
-	// initial weights, masks and dropout: the paper's "10 trials with random initializations".
+	// Resplit draws a split per trial from the trial's seed. Otherwise all trials share the split of SplitSeed and
+	// differ in initial weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
 	// OwnSplit uses [datasets.Graph].OwnSplit and ignores TrainPercent, SplitSeed and ValidationPercent. If the graph
 	// has ten such splits, seed s uses number s mod 10.
 	OwnSplit bool
-	// ValidationPercent is the share of nodes outside the train set that validate; 0: 10.
+	// ValidationPercent is the percentage of labelled nodes outside the train set that validate; 0 means 10.
 	ValidationPercent int
 
 	// Smoothness measures MAD after each trial.
@@ -103,7 +103,7 @@ type Progress struct {
 
 // RunOptions configure [Experiment.Run]. The zero value runs trials one by one and reports nothing.
 type RunOptions struct {
-	Jobs     int                // trials in parallel (0: 1), with the same results
+	Jobs     int                // parallel trials (0: 1); results do not depend on it
 	Progress func(Progress)     // after each epoch, never concurrently
 	Done     func(int, *Result) // after each trial, with its position among the seeds, never concurrently
 	// KeepBest frees weights, predictions, cache and split after Done, except for the result with the best validation
@@ -111,8 +111,8 @@ type RunOptions struct {
 	KeepBest bool
 }
 
-// Run runs one trial per seed and returns results in that order. If cancelled or if a trial fails, it returns the
-// results so far (others nil) and the error. It returns no results for an invalid experiment or graph.
+// Run runs one trial per seed and returns results in the seeds' order. If cancelled or if a trial fails, it returns the
+// error and the results so far (nil for unfinished trials). It returns no results for an invalid experiment or graph.
 func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64, o RunOptions) ([]*Result, error) {
 	if err := x.Check(); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ type series struct {
 	results []*Result
 
 	reporting sync.Mutex
-	best      int // position, with KeepBest; -1: none yet
+	best      int // position of the best result, with KeepBest; -1: none yet
 }
 
 func newSeries(x Experiment, seeds []uint64, o RunOptions) *series {
@@ -275,7 +275,8 @@ func scoreCached(ctx context.Context, p trainable, trial *Result, together bool)
 	return &m, err
 }
 
-// Epoch holds the training loss (masked and dropped, before the update) and validation scores (neither, after it).
+// Epoch holds the training loss (before the update, with mask and dropout) and validation scores (after the update,
+// without).
 type Epoch struct {
 	TrainLoss, ValidationLoss, ValidationF1, ValidationAccuracy float64
 }
@@ -284,33 +285,33 @@ type Epoch struct {
 type Result struct {
 	Seed        uint64
 	History     []Epoch
-	BestEpoch   int           // counted from 1; its weights were restored
+	BestEpoch   int           // counted from 1; Weights are from this epoch
 	Seconds     float64       // of training and evaluation, without compiling
 	Validation  stats.Metrics // at the best epoch, in the validation graph
 	Test        stats.Metrics // in the test graph
-	AUC         *float64      // of the test nodes by ROC; nil: not two classes, or in batches
+	AUC         *float64      // area under the test nodes' ROC curve; nil: not two classes, or in batches
 	Predictions []int32       // class of every node of the whole graph; -1 outside the test graph
 	Weights     []infer.Weight
 
 	SplitSeed uint64
 	SplitHash string
-	Split     *datasets.Split   // freed with the weights
+	Split     *datasets.Split   // freed by KeepBest
 	StopOn    hyper.StopOn      // score that chose the best epoch
 	Arrivals  datasets.Arrivals // how new nodes joined; "" in the transductive setting
 	Nodes     *NodeCounts       // in the inductive setting; nil for trials in batches
-	MAD       *stats.Smoothness // with Smoothness
-	Cached    *stats.Metrics    // test metrics from the cache, with CacheInference
-	Apart     *stats.Metrics    // likewise, as if each arrived alone
-	Cache     *cached.Cache     // with Keep
+	MAD       *stats.Smoothness // if Experiment.Smoothness
+	Cached    *stats.Metrics    // test metrics from the cache, if CacheInference
+	Apart     *stats.Metrics    // likewise, as if each new node arrived alone
+	Cache     *cached.Cache     // if Keep
 }
 
 // NodeCounts counts the distinct nodes read to predict the test nodes.
 type NodeCounts struct {
 	// All counts the test graph's nodes: the paper's count without caching.
 	All int
-	// Reached counts test nodes and those within as many hops as layers, which is all that is read without a cache.
+	// Reached counts test nodes and nodes within as many hops as layers: all nodes read without a cache.
 	Reached int
-	// Cached counts nodes outside the train graph, validation nodes included, and their train neighbours.
+	// Cached counts nodes outside the train graph, validation nodes included, and their neighbours in the train graph.
 	Cached int
 }
 

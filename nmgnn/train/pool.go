@@ -13,8 +13,8 @@ import (
 // Pool runs work in parallel jobs on one backend, each with its own [Runner]. Results do not depend on the number of
 // jobs.
 //
-// On a CPU, each XLA job, even a single one, keeps to one core: shared threads would wait for each other, and XLA
-// splits some sums by the number of cores, which changes rounding (in GAT, the seventh digit).
+// On a CPU, each XLA job, even a single one, runs on one core: shared threads would wait for each other, and XLA splits
+// some sums by the number of cores, which changes rounding (in GAT, the seventh digit).
 type Pool struct {
 	jobs []chan func(*Runner, error) // nil: closed
 	wait sync.WaitGroup
@@ -46,8 +46,8 @@ func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
 	return p, nil
 }
 
-// Run makes each job call work once, in parallel. It returns the first error, which cancels the others' context, or an
-// error if the pool is closed. Do not run or close the pool meanwhile.
+// Run makes each job call work once, in parallel. It returns the first error, which cancels the other jobs' context, or
+// an error if the pool is closed. Do not call Run or Close meanwhile.
 func (p *Pool) Run(ctx context.Context, work func(ctx context.Context, r *Runner) error) error {
 	if p.jobs == nil {
 		return errors.New("the pool is closed: expected a new one")

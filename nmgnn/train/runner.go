@@ -12,16 +12,16 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Runner runs trials one by one on one backend; it is not safe for concurrent use. Trials that differ in seed, split,
-// mask or drop rates, learning rate or stopping share compiled programs (switchTo). It identifies a graph by pointer
-// and reads it once: do not change it between trials.
+// Runner runs trials one by one on one backend; it is not safe for concurrent use. Trials that differ only in seed,
+// split, mask or drop rates, learning rate or stopping share compiled programs (switchTo). A Runner identifies a graph
+// by pointer and reads the graph once: do not change graphs between trials.
 type Runner struct {
 	// Programs limits how many compiled programs are kept, memory permitting; 0: 1.
 	Programs int
 
 	backend  *backend.Backend
 	checked  *datasets.Graph // last graph that passed Check
-	split    *datasets.Split // of the last trial, as are:
+	split    *datasets.Split // of the last trial, as are trainer, program and seed
 	trainer  *trainer
 	program  program
 	seed     uint64     // of the split
@@ -132,7 +132,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) (err error) {
 	}
 	o := optionsOf(x.Parameters)
 	o.Also, o.Room = views[1:], room
-	if x.Own != nil { // its rates are compiled in
+	if x.Own != nil { // a custom model's rates are compiled in
 		o.Rates = nil
 	}
 	if err := r.turnTo(x, of, views[0], o); err != nil {
@@ -204,10 +204,10 @@ func (r *Runner) turnTo(x Experiment, of program, view *datasets.View, o options
 type program struct {
 	Experiment
 	readings, masks       bool
-	drops, attention, own bool // dropout of this kind, or a regulariser's rate, is active
+	drops, attention, own bool // dropout, attention dropout or a regulariser is active
 }
 
-// programOf drops all that switchTo can change.
+// programOf omits settings that switchTo can change.
 func programOf(x Experiment, readings bool) program {
 	p := x.Parameters
 	of := program{readings: readings, masks: p.KeepRate.Active(), drops: p.Dropout > 0,
@@ -215,7 +215,7 @@ func programOf(x Experiment, readings bool) program {
 	p.Preset, p.KeepRate, p.MaskOver, p.LearningRate, p.WeightDecay = "", 0, "", 0, 0
 	p.Dropout, p.AttentionDropout, p.RegulariserRate = 0, 0, 0
 	p.NormalizeFeatures, p.MaxEpochs, p.Patience, p.StopOn = false, 0, 0, ""
-	if readings { // includes all kinds of arrivals
+	if readings { // such a program serves all arrivals
 		x.Arrivals = ""
 	}
 	of.Experiment = Experiment{Graph: x.Graph, Parameters: p, Own: x.Own, Setting: x.Setting, Arrivals: x.Arrivals,

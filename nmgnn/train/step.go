@@ -30,10 +30,10 @@ type trainStep struct {
 	Rates        *kernels.Rates    // drop rates read from variables; nil: compiled in
 	LearningRate float64           // of Adam
 	Targets      *targets          // nil: weights stay
-	SeesScored   bool              // More reads no other nodes' logits than targets
+	SeesScored   bool              // More reads only the targets' logits
 	// After is as in [nmgnn.Pass]; may be nil.
 	After func(layer int, h *Node) *Node
-	// More returns further results, computed with the updated weights from the step's logits; may be nil.
+	// More returns further results from the updated weights and the step's logits; may be nil.
 	More func(scope *model.Scope, logits *Node) []*Node
 }
 
@@ -78,7 +78,6 @@ type draws struct {
 	Delta              []float32 // δ of all nodes of the train graph
 }
 
-// newDraws returns a trial's draws.
 func newDraws(seed uint64, nodes int) *draws {
 	return &draws{gomlx.HostSource(seed, "mask"), gomlx.HostSource(seed, "dropout"), gomlx.HostSource(seed, "batches"),
 		make([]float32, nodes)}
@@ -109,7 +108,7 @@ func checkTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	return nil
 }
 
-// subject is what a trainable model is trained and tested on.
+// subject holds a trainable model's data and options.
 type subject struct {
 	graph   *datasets.Graph
 	view    *datasets.View
@@ -118,7 +117,7 @@ type subject struct {
 
 func (s subject) how() options { return s.options }
 
-// onGraph returns the test graph's classes, numbered as in the whole graph; -1 for nodes outside.
+// onGraph returns the test graph's classes, numbered as in the whole graph; -1 outside the test graph.
 func (s subject) onGraph(classes []int32) []int32 {
 	if len(classes) == s.graph.NumNodes() {
 		return classes
@@ -140,7 +139,6 @@ func (s subject) score(classes []int32) (stats.Metrics, error) {
 	return stats.Evaluate(predicted, labelsOf(s.graph, phase), s.graph.NumClasses())
 }
 
-// evaluate returns the metrics of a phase's classes over its scored nodes.
 func evaluate(g *datasets.Graph, phase datasets.Phase, classes []int32) (stats.Metrics, error) {
 	predicted := make([]int32, len(phase.Score))
 	for i, v := range phase.Score {
@@ -149,7 +147,6 @@ func evaluate(g *datasets.Graph, phase datasets.Phase, classes []int32) (stats.M
 	return stats.Evaluate(predicted, labelsOf(g, phase), g.NumClasses())
 }
 
-// labelsOf returns the labels of a phase's scored nodes.
 func labelsOf(g *datasets.Graph, phase datasets.Phase) []int32 {
 	labels := make([]int32, len(phase.Score))
 	for i, v := range phase.Score {

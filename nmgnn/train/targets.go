@@ -20,12 +20,12 @@ func owns(v *model.Variable) bool {
 	return !strings.HasPrefix(v.Path(), "/"+gomlx.DataScope+"/")
 }
 
-// GoMLX's optimizers implement this beyond optimizer.Interface.
+// GoMLX's optimizers implement this besides optimizer.Interface.
 type fromGradients interface {
 	UpdateGraphWithGradients(scope *model.Scope, gradients []*Node, lossDType dtypes.DType)
 }
 
-// update adds Adam's step for the loss, with L2 on all weights: decay [].
+// update adds Adam's step for the loss, with L2 regularisation of all weights by decay, a scalar.
 func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 	graph := loss.Graph()
 	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
@@ -66,7 +66,7 @@ func firstValuesOf(store *model.Store) (firstValues, error) {
 	return start, nil
 }
 
-// Reset sets weights to initial values drawn from the seed, and the optimizer's variables to theirs.
+// Reset draws initial weights from the seed and restores the values in s.
 func (s firstValues) Reset(store *model.Store, learningRate float64, seed uint64) error {
 	for v := range store.IterVariables() {
 		if !owns(v) {
@@ -103,7 +103,7 @@ type targets struct {
 	classes       int
 }
 
-// newTargets returns variables for a graph's scored nodes; nodes 0 means that their total is unknown.
+// newTargets returns variables for a graph's scored nodes; nodes is the graph's number of nodes, 0 if unknown.
 func newTargets(store *model.Store, name string, score, labels []int32, nodes, classes int) (*targets, error) {
 	into := kernels.NewConstants(store, "/"+gomlx.DataScope+"/targets_"+name)
 	t := &targets{classes: classes}

@@ -18,10 +18,10 @@ import (
 // stopped is a trial's result under one stopping rule.
 type stopped struct {
 	earlyStopping
-	// View is the index of the view whose validation graph counts: 0 the trainer's, then [options].Also.
+	// View is the index of the view that validates: 0 the trainer's, then [options].Also.
 	View int
 
-	History    []Epoch // on its view, until patience ran out
+	History    []Epoch // on this view, until patience ran out
 	Validation stats.Metrics
 	Weights    []infer.Weight // of the best epoch; may be shared with other rules
 }
@@ -37,13 +37,12 @@ type trainable interface {
 	// Weights returns a copy.
 	Weights() ([]infer.Weight, error)
 	// Predict returns the class of every node of the whole graph under the trial's weights; -1 outside the test graph.
-	// PredictCached computes nodes outside the train graph from the cache: together, seeing one another, or apart, as
-	// if each arrived alone.
+	// PredictCached computes nodes outside the train graph from the cache: together, with edges among them, or as if
+	// each arrived alone.
 	Predict(ctx context.Context, trial *Result) ([]int32, error)
 	PredictCached(ctx context.Context, trial *Result, together bool) ([]int32, error)
 	// Cache returns the cached representations under the trial's weights.
 	Cache(ctx context.Context, trial *Result) (*cached.Cache, error)
-	// score returns the test metrics of predictions.
 	score(classes []int32) (stats.Metrics, error)
 }
 
@@ -74,7 +73,7 @@ func trainBy(ctx context.Context, p trainable, seed uint64,
 	return trial, nil
 }
 
-// follow trains until no rule waits any more, and fills in the rules' results. It stops once the training loss is not
+// follow trains until all rules have stopped, and fills in their results. It stops once the training loss is not
 // finite, as no later epoch could be better, and does not evaluate the test graph.
 func follow(ctx context.Context, p trainable, seed uint64, rules []stopped,
 	report func(epoch int, e Epoch)) (history []Epoch, err error) {
@@ -127,13 +126,13 @@ func follow(ctx context.Context, p trainable, seed uint64, rules []stopped,
 	return history, nil
 }
 
-// diverged reports whether the last training loss is not finite: no later epoch can be better.
+// diverged reports whether the last training loss is not finite.
 func diverged(history []Epoch) bool {
 	loss := last(history).TrainLoss
 	return math.IsNaN(loss) || math.IsInf(loss, 0)
 }
 
-// fault returns why a trial gives no result, and a remedy, or nil; best counts from 1 (0: none).
+// fault returns an error with a remedy if a trial has no result; best counts from 1 (0: none).
 func (o options) fault(history []Epoch, best int) error {
 	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
 	switch {
@@ -153,12 +152,12 @@ type earlyStopping struct {
 	On       hyper.StopOn // "": hyper.StopOnLoss
 	Patience int
 
-	loss, score  float64 // best so far; score is the monitored one, negated if higher is better
+	loss, score  float64 // best so far; score is the monitored score, negated if higher is better
 	best, seen   int     // epochs, from 1: the best (0: none yet), and the last
-	waitingSince int     // start of patience
+	waitingSince int     // epoch from which patience counts
 }
 
-// observe reports whether the next epoch is the best so far. NaN never is.
+// observe reports whether the next epoch is the best so far. A NaN score never is.
 func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	if e.seen == 0 {
 		e.loss, e.score = math.Inf(1), math.Inf(1)

@@ -22,8 +22,8 @@ import (
 	"nodemask/stats"
 )
 
-// trainer is a model compiled for one view of a graph. It trains trials one by one; several may run concurrently on one
-// backend.
+// trainer is a model compiled for one view of a graph. It trains trials one by one; several trainers may run
+// concurrently on one backend.
 type trainer struct {
 	subject
 	backend *backend.Backend
@@ -33,9 +33,9 @@ type trainer struct {
 	features datasets.Features
 
 	store       *model.Store
-	rates       *kernels.Rates // drop rates of model and options, as compiled
+	rates       *kernels.Rates // drop rates, in variables
 	train, test phaseData
-	validations []phaseData // the distinct ones of the view and options.Also
+	validations []phaseData // distinct validation graphs of the view and options.Also
 	validatedBy []int       // index into validations: the view's, then each of options.Also
 	epoch       *model.Exec
 	drawn       *draws                        // of the latest trial
@@ -51,8 +51,7 @@ type phaseData struct {
 	targets *targets // of the nodes in the loss
 }
 
-// newTrainer returns m compiled for the view of a checked graph, or an error if the view has no nodes to train,
-// validate or test on.
+// newTrainer compiles m for the view of a checked graph.
 func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
 	o options) (_ *trainer, err error) {
 	if err := m.Check(); err != nil {
@@ -88,7 +87,7 @@ func (t *trainer) compile() error {
 	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
 	}
-	// The optimizer's initial values, before its first run.
+	// The optimizer has not run, so its values are initial.
 	t.start, err = firstValuesOf(t.store)
 	return err
 }
@@ -111,7 +110,7 @@ func (t *trainer) rows(phase datasets.Phase) datasets.Features {
 	return t.features.Select(phase.Nodes)
 }
 
-// load loads phases of the same graph once.
+// load loads equal graphs of several phases once.
 func (t *trainer) load() error {
 	loaded := map[*csr.Graph]*nmgnn.Loaded{}
 	load := func(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
@@ -160,8 +159,8 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", gomlx.DataScope, name), phase.Edges, x, o)
 }
 
-// validationsOf returns the distinct validation phases, and each view's index into them: only arrivals without edges
-// among new nodes differ.
+// validationsOf returns the distinct validation phases, and each view's index into them: only views without edges among
+// new nodes differ.
 func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range views {
@@ -177,7 +176,7 @@ func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	return phases, by
 }
 
-// withRoom returns the capacity for other splits, if this one has n entries and the whole graph has all.
+// withRoom returns the capacity for other splits if this split has n entries and the whole graph has all.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
 // forward is inference: without mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].
@@ -263,7 +262,7 @@ func (t *trainer) Close() {
 // options configure how to train a model and which programs to keep.
 type options struct {
 	hyper.Parameters
-	Rates []float64     // that switchTo may change; others are compiled in
+	Rates []float64     // drop rates that switchTo may change; others are compiled in
 	Plan  *kernels.Plan // nil: the backend's fastest
 
 	// Also lists further views of the split, for variants.
@@ -301,7 +300,7 @@ func (o options) rates() []float64 {
 // switchTo changes view and options without compiling, for an experiment of the same program ([programOf]): another
 // split of the same sizes, keep rate, nodes to mask, nonzero drop rates, learning rate, weight decay, stopping, feature
 // normalization. Results equal a new trainer's. It returns [kernels.ErrNoFit] if sizes differ, the split's edges do not
-// fit ([options].Room), or the equality of two rates changes. After an error only call Close.
+// fit ([options].Room), or two rates become equal or unequal. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := checkTrainable(t.graph, o.views(view)...); err != nil {
 		return err
@@ -316,7 +315,7 @@ func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := t.rates.Replace(o.rates()); err != nil {
 		return err
 	}
-	o.Rates = t.options.Rates // rates keep their compiled names
+	o.Rates = t.options.Rates // programs identify rates by their values at compilation
 	o.Regulariser, o.RegulariserRate = t.options.Regulariser, t.options.RegulariserRate
 	otherFeatures := o.NormalizeFeatures != t.options.NormalizeFeatures
 	t.view, t.options = view, o

@@ -10,8 +10,8 @@ import (
 	"nodemask/stats"
 )
 
-// variants returns a trial's results: for each of hyper.StopOns on each view (the trainer's, then [options].Also), in
-// this order, with new nodes computed anew and, in the inductive setting, from the cache.
+// variants trains once and returns a result for each of hyper.StopOns on each view (the trainer's, then
+// [options].Also), in this order, with test metrics also from the cache in the inductive setting.
 func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result, err error) {
 	defer gomlx.Guard(&err, "training")
 	var rules []stopped
@@ -57,8 +57,8 @@ func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result,
 }
 
 // Variants trains once and returns a result for each way of stopping and testing that the paper leaves open: each of
-// [hyper.StopOns] and, in the inductive setting, of [datasets.AllArrivals], with test metrics also from the cache,
-// without weights and predictions. It ignores the experiment's own stopping, arrivals and later measurements.
+// [hyper.StopOns] and, in the inductive setting, of [datasets.AllArrivals], with test metrics also from the cache.
+// Results lack weights and predictions. It ignores the experiment's stopping, arrivals and measurements after training.
 func (r *Runner) Variants(ctx context.Context, x Experiment, seed uint64) ([]*Result, error) {
 	x.Arrivals, x.Parameters.StopOn = datasets.AllEdges, hyper.StopOnLoss
 	if err := x.Check(); err != nil {
