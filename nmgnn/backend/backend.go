@@ -39,7 +39,7 @@ type Backend struct {
 	// Digits is "avx2" for XLA on a CPU if results are equal on every x86-64 with AVX2, else "".
 	Digits string
 
-	asked string // id to open it again
+	asked string // id for reopening the backend
 	end   func() // called by Finalize; may be nil
 }
 
@@ -55,7 +55,7 @@ func (b *Backend) Finalize() {
 func (b *Backend) IsFinalized() bool { return b == nil || b.Backend == nil || b.Backend.IsFinalized() }
 
 // KeepMemory makes glibc keep memory that XLA on a CPU frees every epoch, process-wide, unless MALLOC_TRIM_THRESHOLD_,
-// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. It nearly halves an epoch of GAT on PubMed.
+// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. It nearly halves the time of an epoch of GAT on PubMed.
 func (b *Backend) KeepMemory() {
 	if b.ID == onCPU {
 		fused.KeepMemory()
@@ -86,7 +86,7 @@ func (b *Backend) Kernel() string {
 func (b *Backend) Slower() string {
 	var reasons []string
 	for i, why := range b.Skipped {
-		// The next faster backend, or an installed GPU plugin that does not start.
+		// Name the next faster backend, or an installed GPU plugin that does not start.
 		if b.ID == pure && i == len(b.Skipped)-1 || b.ID == onCPU && why.Err != nil {
 			reasons = append(reasons, fmt.Sprintf("backend %s: %s", why.ID, why.Reason))
 		}
@@ -164,15 +164,15 @@ func IDs() []string { return []string{onGPU, onCPU, pure} }
 // Open opens the backend id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin. "" means $GOMLX_BACKEND
 // or, if empty, the fastest that starts. Errors are [*Error].
 //
-// It looks for plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH; then, with a known SHA-256 only, in
+// It looks for plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH; then, only with a known SHA-256, in
 // .nodemask/ of the program's clone and where GoMLX installs them. It ignores the working directory and downloads
 // nothing.
 //
 // XLA's CPU programs are kept, up to 200 MB, in .nodemask/programs of the clone or the user's cache; $NODEMASK_PROGRAMS
 // sets another folder or "off".
 //
-// The first XLA on a CPU sets PJRT_NPROC and XLA_FLAGS process-wide, unless you have. Other users of GoMLX's pure-Go
-// backend keep its operations ([fused.Hasten]).
+// The first XLA backend sets PJRT_NPROC and, on a CPU, XLA_FLAGS and ONEDNN_MAX_CPU_ISA process-wide, but keeps your
+// settings. Other pure-Go backends of the process stay unchanged ([fused.Hasten]).
 func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
@@ -298,8 +298,8 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 		return func(int) (*Backend, error) { return b, nil }, nil
 	}
 	defer gomlx.Guard(&err, "preparing jobs")
-	// XLA starts its compiler threads, for all clients, at the first compilation. If a job started them, all would stay
-	// on its core.
+	// XLA starts the compiler threads of all clients at the first compilation. If a job started them, they would stay
+	// on that job's core.
 	if _, err := graph.CallOnce(b.Backend, graph.Neg, float32(0)); err != nil {
 		return nil, gomlx.Error(err)
 	}
@@ -342,7 +342,7 @@ func findPlugin(asked, name string) (path, pin string, why *Error) {
 
 var pluginName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
-// pin "", in the user's folders, allows any SHA-256.
+// An empty pin, in the user's folders, allows any SHA-256.
 type pluginPlace struct{ folder, pin string }
 
 func pluginPlaces(name string) []pluginPlace {
@@ -378,7 +378,7 @@ func gomlxPlaces(name string) (places []pluginPlace) {
 	return places
 }
 
-// A program installed from a wheel has the plugin next to its folder in Python's packages.
+// A program installed from a wheel has the plugin next to the program's folder in site-packages.
 func installedPlaces(name string, roots []string) []pluginPlace {
 	set, ok := setUp[name]
 	if !ok {
@@ -405,8 +405,8 @@ func pluginProblem(err error) string {
 	return text
 }
 
-// avx2Digits is [Backend].Digits where they are the same on every x86-64 CPU with AVX2.
+// avx2Digits is [Backend].Digits if results are equal on every x86-64 CPU with AVX2.
 const avx2Digits = "avx2"
 
-// HasAVX2 reports whether XLA's digits on this CPU are those of every x86-64 CPU with AVX2.
+// HasAVX2 reports whether this CPU has AVX2 and FMA, which equal digits need.
 func HasAVX2() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept is the folder of programs, and what their keys depend on.
+// kept holds the folder of programs and, in context, what programs' keys depend on.
 type kept struct {
 	folder  *programFolder
 	context []byte
@@ -29,8 +29,8 @@ var (
 	install sync.Mutex
 )
 
-// hookPrograms makes a loaded plugin's clients load and save programs in a folder. context is what programs depend on
-// besides text and options: plugin, XLA's environment, CPU. On error programs are compiled each time.
+// hookPrograms makes a loaded plugin's clients load and save programs in a folder. context lists what programs depend
+// on besides text and options: plugin, XLA's environment, CPU. On an error each process compiles programs anew.
 func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	install.Lock()
 	defer install.Unlock()
@@ -54,7 +54,7 @@ func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.P
 		return 0
 	}
 	bytesAt := func(p unsafe.Pointer, size C.size_t) []byte { return unsafe.Slice((*byte)(p), int(size)) }
-	// XLA splits work by the compiling thread's cores.
+	// XLA splits work by the number of cores of the compiling thread.
 	var cores unix.CPUSet
 	_ = unix.SchedGetaffinity(0, &cores)
 	name := programKey(k.context, []byte{byte(min(cores.Count(), 255))}, bytesAt(format, formatSize),

@@ -8,7 +8,7 @@ import (
 )
 
 // onOneCore binds the calling goroutine for good to a core chosen by job. XLA's thread pool inherits the opening
-// thread's cores, so jobs that then open backends do not compete.
+// thread's cores, so jobs that open backends afterwards do not compete for cores.
 func onOneCore(job int) error {
 	var allowed, one unix.CPUSet
 	// Never unlocked: the thread ends with the goroutine.

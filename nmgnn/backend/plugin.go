@@ -16,14 +16,14 @@ import (
 // Every PJRT plugin exports this function.
 const pluginFunction = "GetPjrtApi"
 
-// setUp lists plugins that set-up installs: the folder in .nodemask/, the folder in Python's packages (if pip may
-// install it), and the SHA-256 in the wheel pinned by scripts/pjrt-NAME.requirements.txt.
+// setUp lists plugins that 'make setup' installs: the folder in .nodemask/, the folder in Python's packages (if pip may
+// install it), and the plugin's SHA-256 in the wheel pinned by scripts/pjrt-NAME.requirements.txt.
 var setUp = map[string]struct{ folder, wheel, sum string }{
 	"cpu":  {"pjrt", "lammps_jax_pjrt_cpu", "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"},
 	"cuda": {"pjrt-cuda", "", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
 }
 
-// checkPlugin returns an error unless a file has SHA-256 pin or, without a pin, looks loadable: truncated libraries
+// checkPlugin returns an error unless the file has SHA-256 pin or, without a pin, looks loadable: truncated libraries
 // crash the system's loader, other files crash go-xla.
 func checkPlugin(path, pin string) error {
 	info, err := os.Stat(path)
@@ -72,12 +72,12 @@ func checkSum(f *os.File, pin string) error {
 	return nil
 }
 
-var checked sync.Map // files whose sums were compared
+var checked sync.Map // files whose SHA-256 is right
 
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
 func pluginFault(r io.ReaderAt, size int64) string {
-	library, err := elf.NewFile(r) // its last bytes describe it: a file that was cut short cannot be read
+	library, err := elf.NewFile(r) // the table of sections is last, so truncated files cannot be read
 	if err != nil {
 		return fmt.Sprintf("is no shared library, or damaged or cut short (%d bytes; %v)", size, err)
 	}

@@ -24,8 +24,8 @@ import (
 // An absolute path, or "off".
 const programsVariable = "NODEMASK_PROGRAMS"
 
-// keepPrograms needs a plugin with a known SHA-256. Programs call our kernels by name, so they survive a rebuild of the
-// kernels.
+// keepPrograms needs a plugin with a known SHA-256. Programs call our kernels by name, so they stay valid when kernels
+// are rebuilt.
 func keepPrograms(plugin, pin string) error {
 	if os.Getenv(programsVariable) == "off" {
 		return nil
@@ -42,7 +42,8 @@ func keepPrograms(plugin, pin string) error {
 	return hookPrograms(plugin, folder, []byte(strings.Join(context, "\n")))
 }
 
-// openPrograms opens the variable's folder, or .nodemask/programs of the program's clone, else one in the user's cache.
+// openPrograms opens the folder in $NODEMASK_PROGRAMS or, if unset, .nodemask/programs of the clone, else a folder in
+// the user's cache.
 func openPrograms() (f *programFolder, err error) {
 	var paths []string
 	if path := os.Getenv(programsVariable); path != "" {
@@ -104,7 +105,7 @@ func openProgramFolder(path string) (*programFolder, error) {
 
 func (f *programFolder) file(key string) string { return filepath.Join(f.path, key+ending) }
 
-// load returns a key's program and whether it exists undamaged, and removes damaged files.
+// load returns a key's program and whether it exists undamaged, and removes a damaged file.
 func (f *programFolder) load(key string) ([]byte, bool) {
 	path := f.file(key)
 	info, err := os.Lstat(path)
@@ -124,7 +125,7 @@ func (f *programFolder) load(key string) ([]byte, bool) {
 	return content[sha256.Size:], true
 }
 
-// save keeps a program after its SHA-256, and removes the least recently used ones from a full folder.
+// save writes a program's SHA-256 and the program, and removes the least recently used programs from a full folder.
 func (f *programFolder) save(key string, program []byte) error {
 	sum := sha256.Sum256(program)
 	err := wholefile.Write(f.file(key), 0o600, func(w io.Writer) error {

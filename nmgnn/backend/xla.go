@@ -19,12 +19,12 @@ import (
 
 const haveXLA = true
 
-// newXLA opens a PJRT plugin, given by name or path and by absolute path, with go-xla's options. It also returns XLA's
-// platform ("cpu", "cuda", …; "": unknown) and, if pinned, Digits.
+// newXLA opens the PJRT plugin at an absolute path with go-xla's options; plugin is its name or path. It also returns
+// XLA's platform ("cpu", "cuda", …; "": unknown) and [Backend].Digits.
 func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, held string,
 	err error) {
 	defer gomlx.Guard(&err, "opening it")
-	if !filepath.IsAbs(path) { // go-xla would download it
+	if !filepath.IsAbs(path) { // go-xla would download a plugin
 		return nil, "", "", fmt.Errorf("%s: expected an absolute path", path)
 	}
 	if err := holdThreads(); err != nil {
@@ -50,8 +50,8 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 		}
 		return b, platform, nil
 	}
-	// XLA on a CPU would make four devices, whose busy-waiting threads take a quarter of the time on two cores. Other
-	// plugins lack the option.
+	// By default XLA on a CPU makes four devices, whose busy-waiting threads take a quarter of the time on two cores.
+	// Other plugins lack the option.
 	one := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	if plugin == "cpu" {
 		if pinned && onOneCore { // otherwise each run switches threads twice
@@ -85,7 +85,7 @@ func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 }
 
 // holdThreads and holdSums make XLA compute the same digits on every CPU, by environment variables that the first
-// client reads at start. Each acts once, and keeps what the user has set.
+// client reads at start. Each acts once, and keeps the user's settings.
 var (
 	// Eigen splits sums over nodes, in weights' gradients, by the number of threads.
 	holdThreads = sync.OnceValue(func() error {
@@ -96,8 +96,8 @@ var (
 		return os.Setenv(threads, "2") // visible in C
 	})
 	// XLA's defaults depend on the CPU. Eigen's order of sums depends on instruction set, caches and threads; YNN's
-	// does not. Loops split among cores round differently. On narrow rows the instruction set decides whether a·b+c is
-	// rounded once or twice, and 1/√x starts from tables that differ by CPU maker. Unknown plugins crash on these
+	// does not. Splitting loops among cores changes rounding. On narrow rows the instruction set decides whether a·b+c
+	// is rounded once or twice, and 1/√x starts from tables that differ by CPU maker. Unknown plugins crash on these
 	// flags, so only known ones get them. held is "" if the user's settings differ.
 	holdSums = sync.OnceValues(func() (held string, err error) {
 		settings := []struct{ name, value string }{{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"}}

@@ -5,7 +5,7 @@
 //	x = activation.Relu(gnn.GIN(scope.In("gin"), g, x, 64, 64).Mask(mask).Done())
 //	x = gnn.GAT(scope.In("gat"), g, x, 4, 8).AttentionDropout(0.3).Mask(mask).Done()
 //
-// x is [nodes, width]. Layers drop and mask only while the scope is training. backend.Adopt makes them fast on a
+// x is [nodes, width]. Dropout and [DrawMask] act only while the scope is training. backend.Adopt makes them fast on a
 // backend that GoMLX opened. Functions that build computations panic with an error, as GoMLX's do.
 package gnn
 
@@ -45,9 +45,9 @@ type Graph struct {
 	ends     []int64 // graph i has nodes ends[i] … ends[i+1]-1
 	x        datasets.Features
 	reserved bool
-	nodes    int // rows, with spare ones
-	room     int // neighbours
-	values   int // of sparse features
+	nodes    int // rows of x, spare rows included
+	room     int // capacity for neighbours of all nodes
+	values   int // capacity for values of sparse features
 	err      error
 	loaded   map[place]*loaded
 }
@@ -64,7 +64,7 @@ type loaded struct {
 	graphs *kernels.Product // a row per graph; nil until pooled
 }
 
-// New returns a graph in which row v has N_v. The nodes of several graphs follow one another.
+// New returns a graph in which row v lists N_v. The nodes of several graphs follow one another.
 func New(graphs ...*csr.Graph) *Graph {
 	g := &Graph{loaded: map[place]*loaded{}}
 	g.edges, g.ends, g.err = join(graphs)
@@ -124,9 +124,9 @@ func join(graphs []*csr.Graph) (edges *csr.Graph, ends []int64, err error) {
 	return edges, ends, err
 }
 
-// Replace puts other graphs into compiled computations, in the room of [Graph.Reserve]; x replaces the features (zero
-// value: none). With fewer graphs the last pooled rows are zero. After an error compute nothing before a successful
-// Replace.
+// Replace puts other graphs into compiled computations, within the room of [Graph.Reserve]; x replaces the features
+// (zero value: none). With fewer graphs the last pooled rows are zero. After an error compute nothing before a
+// successful Replace.
 func (g *Graph) Replace(x datasets.Features, graphs ...*csr.Graph) error {
 	edges, ends, err := join(graphs)
 	if err != nil {
@@ -211,7 +211,7 @@ func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 	return all
 }
 
-// pathIn distinguishes graphs in a store or its checkpoint, by content or, for changing graphs, by the first path
+// pathIn returns a path unique in a store or its checkpoint: by the graph's content or, after Reserve, the first
 // without variables.
 func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	if g.reserved {
@@ -232,7 +232,7 @@ func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	return fmt.Sprintf("/gnn/%x/%s", hash.Sum(nil), kernel)
 }
 
-// in returns the graph in x's computation, and its random generator; nil outside training.
+// in returns the graph for x's computation and, if draws in training, a random generator, else nil.
 func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmgnn.Random) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -18,10 +18,10 @@ type Layer struct {
 	scope          *model.Scope
 	graph          *Graph
 	x, mask        *graph.Node
-	features       bool    // read instead of x
-	featureDropout float64 // of them
+	features       bool    // reads the graph's features instead of x
+	featureDropout float64 // dropout of these features
 	dropout        float64
-	own            bool // may draw random numbers
+	own            bool // from Apply, so may draw random numbers
 	make           func(dropout float64) nmgnn.Layer
 }
 
@@ -77,7 +77,8 @@ func (l *Layer) Features(dropout float64) *Layer {
 	return l
 }
 
-// Mask sets which nodes contribute to others: [nodes, 1] or [nodes], of any type; false and 0 mask. nil masks nothing.
+// Mask sets which nodes contribute to others: [nodes, 1] or [nodes], of any type; false and 0 mask a node. nil masks
+// none.
 func (l *Layer) Mask(mask *graph.Node) *Layer {
 	l.mask = mask
 	return l

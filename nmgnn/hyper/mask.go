@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 )
 
-// Mask is an epoch's mask: true for masked nodes, which are in no child set but still compute their own representations
-// (eqs. 5 and 6). nil masks no node.
+// Mask is an epoch's mask: true for masked nodes, which contribute to no neighbour but still have representations (eqs.
+// 5 and 6). nil masks no node.
 type Mask []bool
 
 // Draw returns an epoch's mask for this many nodes, of which those in only (nil: all) may be masked. It draws one
-// number per such node, so equal generators give nested masks at different rates.
+// number per such node, so equal generators at different rates give nested masks.
 func (p KeepRate) Draw(r *rand.Rand, nodes int, only []int32) Mask {
 	m, keep := make(Mask, nodes), p.Probability()
 	if only == nil {
@@ -52,7 +52,7 @@ func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 
 func (m Mask) Delta() []float32 {
 	delta := make([]float32, len(m))
 	for v, masked := range m {
-		one := math.Float32bits(1) // a conditional move: a processor cannot guess which nodes are masked
+		one := math.Float32bits(1) // compiles to a conditional move, as CPUs cannot predict which nodes are masked
 		if masked {
 			one = 0
 		}

@@ -9,15 +9,15 @@ import (
 type Traits struct {
 	Name   string
 	Title  string // display name; "": the name in capitals
-	Preset string // of its default parameters; "": standard
+	Preset string // name of the default parameters; "": standard
 
 	ELU       bool // activation ELU instead of ReLU
 	MLP       bool // layers are MLPs of Parameters.MLPLayers linear layers, with optional batch normalisation
-	Attention bool // terms have weights, which can be dropped
-	Heads     bool // heads share the width and weigh terms separately; else all terms weigh the same
-	SelfTerm  bool // can exempt a masked node's own term
+	Attention bool // neighbours have weights, which can be dropped
+	Heads     bool // heads share the width and weigh neighbours separately; else all weigh the same
+	SelfTerm  bool // a masked node's own term can stay unmasked
 
-	Matrices int // of weights in each linear layer, for estimates of memory; 0: 1
+	Matrices int // weight matrices per linear layer, for estimates of memory; 0: 1
 }
 
 func table() []Traits {

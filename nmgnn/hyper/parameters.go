@@ -22,7 +22,7 @@ type Parameters struct {
 
 	LearnEpsilon bool      `json:"learn_epsilon,omitempty"` // GIN-ε
 	Norm         Norm      `json:"norm,omitempty"`          // batch normalisation, of GIN
-	Readout      Readout   `json:"readout,omitempty"`       // source of the logits
+	Readout      Readout   `json:"readout,omitempty"`       // how logits are computed
 	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout applies; "": every layer's input
 	// add a layer's input to its output if their widths are equal
 	Residual bool `json:"residual,omitempty"`
@@ -81,7 +81,7 @@ const (
 	// DropGNNRegulariser also masks nodes outside training, and averages several runs.
 	DropGNNRegulariser RegulariserName = "dropgnn"
 
-	// Retired: only in records.
+	// Retired: occur only in records.
 	DropNodeRegulariser    RegulariserName = "dropnode"
 	DropMessageRegulariser RegulariserName = "dropmessage"
 )
@@ -101,10 +101,10 @@ func Presets() []string { return []string{standard, "gat", "paper"} }
 
 const standard = "standard"
 
-// Preset returns a preset's parameters, or an error for an unknown name. "standard" is one reading of GIN-0, chosen by
+// Preset returns a preset's parameters, or an error for an unknown name. "standard" is GIN-0 with settings chosen by
 // validation scores without masking, as the paper leaves most open. "gat" is GAT with its authors' settings for Cora
 // (Veličković et al. 2018) and the paper's early stopping. "paper" is GIN as the paper and its references describe it
-// (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation and logits from all layers, stopped as by GAT's
+// (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation and logits from all layers, stopped early as by GAT's
 // authors.
 func Preset(name string) (Parameters, error) {
 	p := Parameters{
@@ -136,9 +136,8 @@ func For(model string) (Parameters, error) {
 	return p, err
 }
 
-// WithMasking returns the parameters with a keep rate. Below 1 it removes attention dropout, as in the paper; for both,
-// set AttentionDropout afterwards. 1 does not restore it: in a loop start from parameters without masking.
-// [Parameters.Check] refuses 0, although the zero value means 1.
+// WithMasking returns the parameters with this keep rate. A rate below 1 removes attention dropout, as in the paper (to
+// have both, set AttentionDropout afterwards); 1 does not restore it. [Parameters.Check] refuses a rate of 0.
 func (p Parameters) WithMasking(keepRate float64) Parameters {
 	if p.KeepRate = KeepRate(keepRate); keepRate == 0 {
 		p.KeepRate = explicitZero
@@ -228,7 +227,7 @@ func (p Parameters) CheckOneRun() error {
 }
 
 func (p Parameters) checkTraining() error {
-	const most = 1e6 // above, float32 sums overflow, which looks like a wrong learning rate
+	const most = 1e6 // larger values overflow float32 sums, which looks like a wrong learning rate
 	switch {
 	case !(p.LearningRate > 0) || math.IsInf(p.LearningRate, 0):
 		return fmt.Errorf("learning rate %v: expected a number above 0", p.LearningRate)
@@ -269,7 +268,7 @@ func Seeds(first uint64, trials int) []uint64 {
 type Norm string
 
 const (
-	// NormInside normalises each linear layer's output but the last in a GIN layer's MLP, before its ReLU.
+	// NormInside normalises the output of each linear layer but the last in a GIN layer's MLP, before the ReLU.
 	NormInside Norm = "inside"
 	// NormBoth also normalises each hidden GIN layer's output, before the activation, as in the code of GIN's authors
 	// (Xu et al. 2019). Logits are never normalised.
@@ -293,16 +292,18 @@ const (
 // Readouts returns all names.
 func Readouts() []Readout { return []Readout{ReadoutLast, ReadoutAll} }
 
-// DropoutOn selects what dropout applies to; "": inputs of layers and readout; with [ReadoutAll], its scores.
+// DropoutOn selects what dropout applies to; "": inputs of layers and readout, but with [ReadoutAll] the readout's
+// scores instead of inputs.
 type DropoutOn string
 
 // DropoutOnScores applies dropout only to the readout's scores, as in the code of GIN's authors.
 const DropoutOnScores DropoutOn = "scores"
 
-// SelfTerm selects how a masked node's own term counts in sums over v ∪ N_v; "": masked like others (eqs. 7 and 9).
+// SelfTerm selects how a masked node's own term counts in sums over v ∪ N_v; "": masked like neighbours' terms (eqs. 7
+// and 9).
 type SelfTerm string
 
-// SelfKept keeps that term: by eq. 6 a masked node "can still appear as the root".
+// SelfKept keeps a masked node's own term: by eq. 6 the node "can still appear as the root".
 const SelfKept SelfTerm = "kept"
 
 func (p Parameters) checkReadings() error {

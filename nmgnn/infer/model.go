@@ -55,7 +55,7 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 	return m.Run(b, edges, x, o, m.Model.Forward)
 }
 
-// Run returns the matrices that do computes in a pass over a graph, which must be valid, with the model's weights.
+// Run returns the matrices that do computes with the model's weights in a pass over a graph, which must be valid.
 func (m Model) Run(b *backend.Backend, edges *csr.Graph, x datasets.Features, o Options,
 	do func(p nmgnn.Pass) []*Node) (all []Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
@@ -76,7 +76,7 @@ func (m Model) Run(b *backend.Backend, edges *csr.Graph, x datasets.Features, o 
 	return gomlx.Matrices[Representation](outputs)
 }
 
-// Kernels do not check their inputs.
+// check is needed since kernels do not check their inputs.
 func (m Model) check(b *backend.Backend, edges *csr.Graph, x datasets.Features) error {
 	if edges == nil {
 		return errors.New("the graph is nil: build one with csr.FromEdges")
@@ -90,7 +90,7 @@ func (m Model) check(b *backend.Backend, edges *csr.Graph, x datasets.Features) 
 	return x.Check()
 }
 
-// program builds before the weights have values.
+// program compiles before the weights have values.
 func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph, x datasets.Features,
 	o Options, do func(p nmgnn.Pass) []*Node) (*model.Exec, error) {
 	n := edges.NumNodes()

@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Torture reports whether 'make torture' runs the tests, in all combinations.
+// Torture reports whether 'make torture' is running, which tests all combinations.
 func Torture() bool { return os.Getenv("NODEMASK_TORTURE") != "" }
 
 // Go returns the pure-Go backend.
@@ -27,7 +27,7 @@ func Go(t testing.TB) *backend.Backend {
 	return b
 }
 
-// XLA returns the backend xla:cpu, or skips the test if not installed.
+// XLA returns the backend xla:cpu, or skips the test if XLA is not installed.
 func XLA(t testing.TB) *backend.Backend {
 	t.Helper()
 	b, err := backend.Open("xla:cpu")
@@ -37,8 +37,8 @@ func XLA(t testing.TB) *backend.Backend {
 	return b
 }
 
-// Store returns a new store with fixed initial weights; with others, all units of a small model may be inactive and
-// tests compare nothing.
+// Store returns a new store with fixed initial weights; with other weights, all units of a small model may be inactive,
+// so tests would compare nothing.
 func Store(t testing.TB) *model.Store {
 	t.Helper()
 	store := model.NewStore()
@@ -116,7 +116,7 @@ func graph(t testing.TB, nodes int, pairs [][2]int32, o csr.Options) *csr.Graph 
 	return g
 }
 
-// SparseRows returns the features of rows x: [nodes, features], stored sparsely.
+// SparseRows returns rows x [nodes, features] as sparse features.
 func SparseRows(x [][]float32) datasets.Features {
 	f := datasets.Features{Rows: len(x), Offsets: []int64{0}}
 	for _, row := range x {
@@ -179,7 +179,7 @@ func Cora(t testing.TB) *datasets.Graph {
 	return g
 }
 
-// View returns a stratified split with all edges, by seed 1.
+// View returns a view, with all edges, of a stratified split of seed 1.
 func View(t testing.TB, g *datasets.Graph, percent int, setting datasets.Setting) *datasets.View {
 	t.Helper()
 	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: percent, Seed: 1})

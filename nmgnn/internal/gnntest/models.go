@@ -13,7 +13,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// CaseFeatures is a number of features that equals the number of hidden units.
+// CaseFeatures is the number of features; one case has as many hidden units.
 const CaseFeatures = 6
 
 // Case is a model, named by its settings.
@@ -58,7 +58,7 @@ func AllCases(models []string) (all []Case) {
 	return all
 }
 
-// Model returns the case's model. Weights are multiples of 1/64, equal everywhere.
+// Model returns the case's model. Weights are multiples of 1/64, equal on all machines.
 func (c Case) Model(t testing.TB, features int) *cached.Model {
 	t.Helper()
 	p, err := hyper.For("gin")

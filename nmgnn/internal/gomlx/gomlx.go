@@ -101,8 +101,8 @@ func Finalize(outputs []*tensors.Tensor) {
 	}
 }
 
-// HostRandom returns a host generator for one purpose in one trial. With separate streams, runs with and without
-// masking have the same initial weights and dropped features.
+// HostRandom returns a host generator for one purpose in one trial. Separate streams give runs with and without masking
+// the same initial weights and dropped features.
 func HostRandom(seed uint64, purpose string) *rand.Rand { return rand.New(HostSource(seed, purpose)) }
 
 // HostSource returns the source of [HostRandom], whose state can be saved.
@@ -128,13 +128,13 @@ type weight = struct {
 	Values     []float32
 }
 
-// Make makes a variable that starts uniform in middle ± bound.
+// Make makes a variable with initial values uniform in middle ± bound.
 func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64, dimensions ...int) *model.Variable {
 	if _, ok := model.GetGraphParam(g, othersParam); !ok {
 		scope.SetParam(name+firstSuffix, first{middle, bound})
 	}
 	start := initializer.RandomUniformFn(scope, middle-bound, middle+bound)
-	if bound == 0 { // no draw
+	if bound == 0 { // constant
 		start = func(g *graph.Graph, shape shapes.Shape) *graph.Node {
 			return graph.BroadcastToShape(graph.Scalar(g, shape.DType, middle), shape)
 		}
@@ -142,7 +142,8 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// othersParam marks computations of foreign trainers, whose checkpoints would save the notes for [FirstValue].
+// othersParam marks computations of GoMLX's trainers, whose checkpoints would save the parameters that [FirstValue]
+// reads.
 const othersParam = "/nodemask_others"
 
 // LeaveToOthers makes GoMLX, not [FirstValue], initialise later variables.
@@ -167,7 +168,7 @@ func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Te
 	}
 	noted, _ := store.GetParam(v.Path() + firstSuffix)
 	from, ok := noted.(first)
-	if !ok && shape.Rank() >= 2 { // Glorot for matrices, else zero
+	if !ok && shape.Rank() >= 2 { // not from Make: Glorot for matrices, else zero
 		from.bound = math.Sqrt(6 / float64(shape.Dimensions[shape.Rank()-2]+shape.Dimensions[shape.Rank()-1]))
 	}
 	values, r := make([]float32, shape.Size()), HostRandom(seed, "weights"+v.Path())
@@ -177,7 +178,7 @@ func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Te
 	return tensors.FromFlatDataAndDimensions(values, shape.Dimensions...), nil
 }
 
-// IsWeight reports whether a variable belongs to a model, trained or a running statistic.
+// IsWeight reports whether a variable is a model's weight or running statistic.
 func IsWeight(v *model.Variable) bool { return strings.HasPrefix(v.Path(), "/"+ModelScope+"/") }
 
 // WeightsOf returns a copy of the store's weights.
@@ -200,7 +201,7 @@ func WeightsOf[W ~weight](store *model.Store) ([]W, error) {
 	return all, nil
 }
 
-// SetWeights sets the store's weights. It returns an error unless each has a value of its shape.
+// SetWeights sets the store's weights. It returns an error unless all has a value of the right shape for each.
 func SetWeights[W ~weight](store *model.Store, all []W) error {
 	weights := make(map[string]weight, len(all))
 	for _, w := range all {

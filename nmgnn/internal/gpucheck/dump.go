@@ -12,9 +12,9 @@ import (
 )
 
 type measured struct {
-	kernels     int   // launches, loops counted once
-	peak, alias int64 // bytes in all, and of inputs overwritten by results
-	swapped     int   // float additions as compare-and-swap loops
+	kernels     int   // kernel launches; those in a loop count once
+	peak, alias int64 // bytes: in all, and of inputs that results overwrite
+	swapped     int   // float additions compiled to compare-and-swap loops
 }
 
 func (m measured) peakMB() int { return int((m.peak + 999_999) / 1_000_000) }
@@ -27,7 +27,7 @@ var (
 	swap     = regexp.MustCompile(`\batom(?:\.\w+)*\.cas\b`)
 )
 
-// readDump reads XLA's dump of a folder's only program, and the compiler's messages.
+// readDump reads XLA's dump of the only program in a folder, and the compiler's messages.
 func readDump(folder, said string) (m measured, err error) {
 	read := func(pattern string) (text string) {
 		files, _ := fs.Glob(os.DirFS(folder), pattern)
@@ -55,8 +55,8 @@ func readDump(folder, said string) (m measured, err error) {
 	return m, nil
 }
 
-// swappedAdds counts blocks of PTX that add floats in a compare-and-swap loop: XLA's code for additions that it thinks
-// lack an instruction. Maxima do lack one.
+// swappedAdds counts blocks of PTX that add floats in a compare-and-swap loop, which XLA emits if it knows no
+// instruction for the addition. Maxima do need such loops.
 func swappedAdds(ptx string) (n int) {
 	for _, block := range label.Split(ptx, -1) {
 		at := swap.FindStringIndex(block)

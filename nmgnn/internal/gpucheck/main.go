@@ -1,7 +1,7 @@
 //go:build cgo && linux && amd64
 
-// Command gpucheck compiles nodemask's programs for absent GPUs and checks XLA's results against bounds.tsv. run.sh
-// fetches its requirements and calls it.
+// Command gpucheck compiles nodemask's programs for GPUs, without needing one, and checks kernels and memory against
+// bounds.tsv. run.sh fetches the compiler and runs gpucheck.
 package main
 
 import (
@@ -118,8 +118,8 @@ func (c *check) compile(scratch, name, target string, program []byte) (measured,
 	return readDump(folder, string(said))
 }
 
-// toolkit makes a CUDA folder whose ptxas first appends its input to kernels.ptx there: compiling kernel by kernel, XLA
-// dumps no PTX.
+// toolkit makes a CUDA folder whose ptxas first appends its input to kernels.ptx in folder, since XLA dumps no PTX when
+// it compiles kernel by kernel.
 func (c *check) toolkit(folder string) (string, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// writer makes a GPU's programs with XLA for the CPU: go-xla logs each before compiling it.
+// writer builds GPU programs on XLA for the CPU and reads them from go-xla's log.
 type writer struct {
 	backend *backend.Backend
 	log     bytes.Buffer
@@ -99,7 +99,7 @@ func (w *writer) program(model string, epoch bool, g *datasets.Graph) ([]byte, e
 	})
 }
 
-// The keep rate is 0.5.
+// built returns a model's parameters, with a keep rate of 0.5, and the model.
 func built(model string, g *datasets.Graph) (hyper.Parameters, nmgnn.Model, error) {
 	p, err := hyper.For(model)
 	if err != nil {
@@ -113,7 +113,7 @@ func setting(p hyper.Parameters, g *datasets.Graph) train.Experiment {
 	return train.Experiment{Graph: g, Parameters: p, Setting: datasets.Transductive, TrainPercent: 10, SplitSeed: 1}
 }
 
-// redditLike has a fiftieth of Reddit's nodes, and its mean degree, features and classes.
+// redditLike has a fiftieth of Reddit's nodes, and Reddit's mean degree and numbers of features and classes.
 const redditLike = "sbm:nodes=4659,classes=41,degree=492,homophily=0.2,features=602"
 
 func open(data string) (*datasets.Graph, error) {
