@@ -27,8 +27,8 @@ type Loaded struct {
 
 // LoadOptions configure [Load].
 type LoadOptions struct {
-	// Backend will run the computation (see backend.Open); Load picks its fastest kernel. nil: GoMLX's scatters, which
-	// run on any backend.
+	// Backend will run the computation; Load picks its fastest kernel. nil: GoMLX's scatters, which run on any
+	// backend.
 	Backend   compute.Backend
 	Gradients bool // allows passes with gradients
 	// Room and FeatureRoom are the most entries, of the graph and of sparse features, that [Loaded.Replace] accepts if

@@ -266,8 +266,7 @@ type Readout struct {
 	//
 	//	logits_v = Σ_{j=0…k} dropout(W_j·h_v^(j) + b_j)
 	//
-	// Otherwise logits are W·dropout(h_v^(k)) + b, or dropout(W·h_v^(k) + b) with the model's ScoresOnly. Dropout is
-	// the model's, in training only.
+	// Otherwise logits are W·dropout(h_v^(k)) + b, or dropout(W·h_v^(k) + b) with the model's ScoresOnly.
 	All bool
 }
 

@@ -376,8 +376,7 @@ func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 	return n.product.PairScores(h, a, b)
 }
 
-// Min returns the minimum of h_u over u ∈ N_v with δ(u) = 1, per column; 0 without such u: h [nodes, width] → [nodes,
-// width].
+// Min returns minima where [Neighbours.Max] returns maxima.
 func (n Neighbours) Min(h, mask *Node) *Node { return Neg(n.Max(Neg(h), mask)) }
 
 // Std returns the standard deviation of h_u over u ∈ N_v, per column, as in PNA: √(max(mean h² − (mean h)², 0) + 10⁻⁵),

@@ -4,8 +4,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Regulariser changes the training pass in every epoch; only [DropGNN] also acts outside training. Node masking
-// ([Pass].Mask) silences a node towards all neighbours in all layers for an epoch, without rescaling. The alternatives:
+// Regulariser changes the training pass in every epoch. Node masking ([Pass].Mask) silences a node towards all
+// neighbours in all layers for an epoch, without rescaling. The alternatives:
 //
 //   - [DropEdge] removes edges: a node may still reach some neighbours. Degrees and attention use the remaining edges.
 //   - [DropGNN] masks nodes outside training too.
@@ -18,7 +18,7 @@ type Regulariser interface {
 }
 
 // DropEdge removes each edge with probability Rate, in both directions and in all layers at once (Rong et al. 2020).
-// Self-loops stay. Sums are not rescaled; degrees count the remaining edges.
+// Self-loops stay. Sums are not rescaled.
 type DropEdge struct{ Rate float64 }
 
 // Apply returns the pass without the dropped edges.

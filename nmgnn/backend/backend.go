@@ -201,7 +201,7 @@ func Open(id string) (*Backend, error) {
 }
 
 // behindGo returns an error if XLA on a CPU lacks package fused's kernels, which the pure-Go backend has: XLA is then
-// slower on all but small graphs (GIN: 12 ms an epoch against 8 on Cora, 1,180 against 58 on PubMed).
+// slower on all but small graphs (GIN on PubMed: 1,180 ms an epoch against 58).
 func (b *Backend) behindGo() *Error {
 	if b.ID != onCPU || b.KernelsLost == nil || fused.Intercepted() != nil {
 		return nil
@@ -311,7 +311,6 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	}, nil
 }
 
-// findPlugin returns a plugin's file and required SHA-256 ("" in the user's folders), or an [*Error].
 func findPlugin(asked, name string) (path, pin string, why *Error) {
 	if !haveXLA {
 		return "", "", &Error{ID: asked, Reason: errNoXLA.Error(), Err: errNoXLA}
@@ -355,7 +354,6 @@ func pluginPlaces(name string) []pluginPlace {
 	return append(append(places, installedPlaces(name, checkout.Folders())...), gomlxPlaces(name)...)
 }
 
-// gomlxPlaces returns go-xla's folders, per user and system-wide.
 func gomlxPlaces(name string) (places []pluginPlace) {
 	set, ok := setUp[name]
 	if !ok {

@@ -30,7 +30,7 @@ var (
 )
 
 // hookPrograms makes a loaded plugin's clients load and save programs in a folder. context lists what programs depend
-// on besides text and options: plugin, XLA's environment, CPU. On an error each process compiles programs anew.
+// on besides text and options: plugin, XLA's environment, CPU.
 func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	install.Lock()
 	defer install.Unlock()

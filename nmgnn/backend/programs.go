@@ -105,7 +105,7 @@ func openProgramFolder(path string) (*programFolder, error) {
 
 func (f *programFolder) file(key string) string { return filepath.Join(f.path, key+ending) }
 
-// load returns a key's program and whether it exists undamaged, and removes a damaged file.
+// load also removes a damaged file.
 func (f *programFolder) load(key string) ([]byte, bool) {
 	path := f.file(key)
 	info, err := os.Lstat(path)
@@ -161,7 +161,6 @@ func (f *programFolder) prune() error {
 	return nil
 }
 
-// programKey returns the SHA-256 of all parts, each preceded by its length.
 func programKey(parts ...[]byte) string {
 	h := sha256.New()
 	for _, part := range parts {

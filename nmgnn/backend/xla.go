@@ -68,7 +68,6 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 	return b, platform, "", err
 }
 
-// adoptXLA returns the plugin file and platform of an XLA backend opened elsewhere.
 func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 	x, ok := b.(*xla.Backend)
 	if !ok {

@@ -1,5 +1,4 @@
-// Package gnn provides masked graph layers for GoMLX model functions, for tasks on nodes, links and whole graphs. They
-// combine with GoMLX's trainers, optimizers and other layers.
+// Package gnn provides masked graph layers for GoMLX model functions, for tasks on nodes, links and whole graphs.
 //
 //	mask := gnn.DrawMask(scope, g, x, 0.5) // nil outside training
 //	x = activation.Relu(gnn.GIN(scope.In("gin"), g, x, 64, 64).Mask(mask).Done())

@@ -46,7 +46,7 @@ type Options struct {
 // Represent returns h^(1)…h^(k) of all nodes, ending in the logits, which a readout appends. x holds features before
 // normalization. Each call compiles a program: for many new nodes use a cached.Predictor.
 //
-// It returns an error for an invalid model, weights, features, graph or options, and for a closed backend.
+// It returns an error for invalid arguments or a closed backend.
 func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features,
 	o Options) ([]Representation, error) {
 	if err := m.check(b, edges, x); err != nil {

@@ -43,8 +43,8 @@ func (t *trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 	return exec, err
 }
 
-// Representations returns h^(1)…h^(k) of all nodes of the test graph under the current weights, in the order of
-// View.Test.Nodes, ending in the logits, which a readout appends.
+// Representations returns h^(1)…h^(k) of the test graph's nodes under the current weights, ending in the logits, which
+// a readout appends.
 func (t *trainer) Representations() (all []infer.Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
 	return t.represent(t.test.data)
@@ -111,8 +111,7 @@ func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	return g, err
 }
 
-// predict returns classes under the current weights, numbered as in the whole graph; -1 outside the trainer's test
-// graph.
+// predict returns the whole graph's classes, -1 outside the trainer's test graph.
 func (t *trainer) predict(g testGraph) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "predicting")
 	data, err := t.loaded(g)

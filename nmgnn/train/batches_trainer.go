@@ -195,7 +195,6 @@ func (t *batchTrainer) Weights() ([]infer.Weight, error) {
 	return gomlx.WeightsOf[infer.Weight](t.train.store)
 }
 
-// Epoch trains on all batches once and validates.
 func (t *batchTrainer) Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error) {
 	copy(t.draws.Delta, t.options.DrawDelta(rand.New(t.draws.Masks), len(t.draws.Delta), t.view.Train.Score))
 	trained, err := t.clustered(ctx)
@@ -216,7 +215,6 @@ func (t *batchTrainer) Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, err
 	return []Epoch{{trained, loss, m.MacroF1, m.Accuracy}}, []stats.Metrics{m}, err
 }
 
-// clustered trains on all clusters in random order and returns the mean loss.
 func (t *batchTrainer) clustered(ctx context.Context) (loss float64, err error) {
 	for _, c := range rand.New(t.draws.Order).Perm(len(t.train.clusters)) {
 		if err := ended.Err(ctx); err != nil {

@@ -81,7 +81,6 @@ func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left) error {
 		memory.About(need), many, left, remedy)
 }
 
-// graphSize is a graph's size, for estimates in bytes, which err low.
 type graphSize struct {
 	Nodes, Edges      int // Edges counts entries of the rows
 	Features, Classes int
@@ -138,7 +137,6 @@ func (s graphSize) trial(p hyper.Parameters) float64 {
 	return numberBytes * (weightCopies*weights + float64(s.Nodes)*outputs + entries + features)
 }
 
-// pass returns the bytes of one pass over the graph that keeps all layers' outputs.
 func (s graphSize) pass(p hyper.Parameters) float64 {
 	_, hidden := s.numbers(p)
 	return numberBytes * passCopies * float64(s.Nodes) * (hidden + float64(s.Classes))

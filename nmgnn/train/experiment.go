@@ -180,7 +180,6 @@ func (s *series) runAll(ctx context.Context, trial trialFunc) ([]*Result, error)
 	return s.results, nil
 }
 
-// run runs trial i, stores its result, calls Done, then applies KeepBest.
 func (s *series) run(ctx context.Context, i int, trial trialFunc) error {
 	seed := s.seeds[i]
 	r, err := trial(ctx, s.x, seed, func(epoch int, e Epoch) {
@@ -216,7 +215,6 @@ func (s *series) run(ctx context.Context, i int, trial trialFunc) error {
 	return nil
 }
 
-// better compares validation scores: macro F1 if training stopped on it, else the loss.
 func (x Experiment) better(a, b *Result) bool {
 	if x.Parameters.StopOn == hyper.StopOnF1 {
 		return a.Validation.MacroF1 > b.Validation.MacroF1
@@ -245,7 +243,6 @@ func (x Experiment) Split(seed uint64) (*datasets.Split, error) {
 		ValidationShare: float64(x.ValidationPercent) / 100, Seed: x.splitSeed(seed)})
 }
 
-// complete adds the split and x's cache measurements to a trial.
 func (x Experiment) complete(ctx context.Context, p trainable, trial *Result, split *datasets.Split) (err error) {
 	trial.Split, trial.SplitSeed, trial.SplitHash, trial.StopOn = split, split.Seed, split.Hash(), x.Parameters.StopOn
 	if x.Setting == datasets.Inductive {

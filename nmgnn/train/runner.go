@@ -200,7 +200,7 @@ func (r *Runner) turnTo(x Experiment, of program, view *datasets.View, o options
 	return err
 }
 
-// program is the key of a compiled program: experiments with equal keys share it.
+// Experiments with equal keys share a compiled program.
 type program struct {
 	Experiment
 	readings, masks       bool

@@ -20,7 +20,6 @@ import (
 	"nodemask/stats"
 )
 
-// trainStep is a training step on a graph or batch.
 type trainStep struct {
 	Model        nmgnn.Model
 	Data         *nmgnn.Loaded
@@ -72,7 +71,6 @@ func (s trainStep) compile(b *backend.Backend, store *model.Store, nodes int) (*
 	}, inputs...)
 }
 
-// draws are a trial's random generators, used every epoch.
 type draws struct {
 	Masks, Keys, Order *rand.PCG // for masks, for draws on the device, and for the order of batches
 	Delta              []float32 // δ of all nodes of the train graph
@@ -83,7 +81,6 @@ func newDraws(seed uint64, nodes int) *draws {
 		make([]float32, nodes)}
 }
 
-// runStep runs a compiled [trainStep] with the trial's next key, the weight decay and δ [nodes, 1].
 func runStep(step *model.Exec, d *draws, decay float64, mask *tensors.Tensor) ([]*tensors.Tensor, error) {
 	r := rand.New(d.Keys)
 	key := tensors.FromFlatDataAndDimensions([]uint32{r.Uint32(), r.Uint32()}, 2)
@@ -91,7 +88,6 @@ func runStep(step *model.Exec, d *draws, decay float64, mask *tensors.Tensor) ([
 	return outputs, gomlx.Error(err)
 }
 
-// checkTrainable returns an error unless nodes have features and all views can train, validate and test.
 func checkTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	for _, v := range views {
 		if v == nil {
@@ -129,7 +125,6 @@ func (s subject) onGraph(classes []int32) []int32 {
 	return all
 }
 
-// score returns the test metrics of classes from onGraph.
 func (s subject) score(classes []int32) (stats.Metrics, error) {
 	phase := s.view.Test
 	predicted := make([]int32, len(phase.Score))

@@ -46,7 +46,7 @@ func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.
 // themselves.
 type firstValues map[string]*tensors.Tensor
 
-// firstValuesOf copies the initial values from a store in which a step was compiled but never run.
+// firstValuesOf needs a store in which a step was compiled but never run.
 func firstValuesOf(store *model.Store) (firstValues, error) {
 	start := firstValues{}
 	for v := range store.IterVariables() {

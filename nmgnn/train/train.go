@@ -46,8 +46,8 @@ type trainable interface {
 	score(classes []int32) (stats.Metrics, error)
 }
 
-// trainBy returns one trial of p; the seed determines all its random numbers. report (may be nil) is called after each
-// epoch. If cancelled, it returns the context's error and no trial.
+// trainBy returns one trial of p; the seed determines all its random numbers. If cancelled, it returns the context's
+// error and no trial.
 func trainBy(ctx context.Context, p trainable, seed uint64,
 	report func(epoch int, e Epoch)) (_ *Result, err error) {
 	defer gomlx.Guard(&err, "training")
@@ -126,7 +126,6 @@ func follow(ctx context.Context, p trainable, seed uint64, rules []stopped,
 	return history, nil
 }
 
-// diverged reports whether the last training loss is not finite.
 func diverged(history []Epoch) bool {
 	loss := last(history).TrainLoss
 	return math.IsNaN(loss) || math.IsInf(loss, 0)
@@ -180,7 +179,7 @@ func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	return false
 }
 
-// observeEither is the rule of GAT's published code: ties count, as better accuracies are rare.
+// observeEither counts ties, as better accuracies are rare.
 func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 	lower, better := scores.ValidationLoss <= e.loss, -scores.ValidationAccuracy <= e.score
 	if lower {

@@ -22,8 +22,7 @@ import (
 	"nodemask/stats"
 )
 
-// trainer is a model compiled for one view of a graph. It trains trials one by one; several trainers may run
-// concurrently on one backend.
+// Several trainers may run concurrently on one backend.
 type trainer struct {
 	subject
 	backend *backend.Backend
@@ -51,7 +50,6 @@ type phaseData struct {
 	targets *targets // of the nodes in the loss
 }
 
-// newTrainer compiles m for the view of a checked graph.
 func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
 	o options) (_ *trainer, err error) {
 	if err := m.Check(); err != nil {
@@ -259,7 +257,6 @@ func (t *trainer) Close() {
 	t.store.Finalize()
 }
 
-// options configure how to train a model and which programs to keep.
 type options struct {
 	hyper.Parameters
 	Rates []float64     // drop rates that switchTo may change; others are compiled in
@@ -297,10 +294,9 @@ func (o options) rates() []float64 {
 	return o.Rates
 }
 
-// switchTo changes view and options without compiling, for an experiment of the same program ([programOf]): another
-// split of the same sizes, keep rate, nodes to mask, nonzero drop rates, learning rate, weight decay, stopping, feature
-// normalization. Results equal a new trainer's. It returns [kernels.ErrNoFit] if sizes differ, the split's edges do not
-// fit ([options].Room), or two rates become equal or unequal. After an error only call Close.
+// switchTo changes view and options without compiling, for an experiment of the same program ([programOf]) whose split
+// has the same sizes. Results equal a new trainer's. It returns [kernels.ErrNoFit] if sizes differ, the split's edges
+// do not fit ([options].Room), or two rates become equal or unequal. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := checkTrainable(t.graph, o.views(view)...); err != nil {
 		return err

@@ -10,8 +10,7 @@ import (
 	"nodemask/stats"
 )
 
-// variants trains once and returns a result for each of hyper.StopOns on each view (the trainer's, then
-// [options].Also), in this order, with test metrics also from the cache in the inductive setting.
+// variants returns results by hyper.StopOns, then by view (the trainer's, then [options].Also).
 func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result, err error) {
 	defer gomlx.Guard(&err, "training")
 	var rules []stopped

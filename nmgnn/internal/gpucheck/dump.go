@@ -27,7 +27,7 @@ var (
 	swap     = regexp.MustCompile(`\batom(?:\.\w+)*\.cas\b`)
 )
 
-// readDump reads XLA's dump of the only program in a folder, and the compiler's messages.
+// readDump expects one program in folder; said holds the compiler's messages.
 func readDump(folder, said string) (m measured, err error) {
 	read := func(pattern string) (text string) {
 		files, _ := fs.Glob(os.DirFS(folder), pattern)
