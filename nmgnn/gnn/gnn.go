@@ -4,8 +4,8 @@
 //	x = activation.Relu(gnn.GIN(scope.In("gin"), g, x, 64, 64).Mask(mask).Done())
 //	x = gnn.GAT(scope.In("gat"), g, x, 4, 8).AttentionDropout(0.3).Mask(mask).Done()
 //
-// x is [nodes, width]. Dropout and [DrawMask] act only while the scope is training. backend.Adopt makes them fast on a
-// backend that GoMLX opened. Functions that build computations panic with an error, as GoMLX's do.
+// x is [nodes, width]. Dropout and [DrawMask] act only while the scope is training. backend.Adopt makes layers fast on
+// a backend that GoMLX opened. Functions that build computations panic with an error, as GoMLX's do.
 package gnn
 
 import (

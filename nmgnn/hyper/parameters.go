@@ -17,7 +17,7 @@ type Parameters struct {
 	Layers    int     `json:"layers"`     // depth k
 	Hidden    int     `json:"hidden"`     // width of all layers but the last, summed over heads
 	MLPLayers int     `json:"mlp_layers"` // linear layers per GIN layer's MLP
-	Epsilon   float64 `json:"epsilon"`    // of GIN
+	Epsilon   float64 `json:"epsilon"`    // ε of GIN
 	Dropout   float64 `json:"dropout"`    // probability of dropping an entry of a layer's input
 
 	LearnEpsilon bool      `json:"learn_epsilon,omitempty"` // GIN-ε
@@ -26,9 +26,9 @@ type Parameters struct {
 	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout applies; "": every layer's input
 	// add a layer's input to its output if their widths are equal
 	Residual bool `json:"residual,omitempty"`
-	// of GAT and GATv2, in all layers but the last, which has 1; of SGAT only for attention dropout
+	// of GAT and GATv2, in all layers but the last, which has 1 head; in SGAT only for attention dropout
 	Heads int `json:"heads,omitempty"`
-	// of GAT, SGAT and GATv2
+	// probability of dropping an attention weight, in GAT, SGAT and GATv2
 	AttentionDropout float64 `json:"attention_dropout,omitempty"`
 
 	Regulariser     RegulariserName `json:"regulariser,omitempty"` // in addition to node masking or instead; "": none

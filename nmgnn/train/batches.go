@@ -39,11 +39,11 @@ func CheckBatches(x Experiment, clusters int) error {
 // InBatches runs trials like [Experiment.Run], one by one, cluster by cluster, on graphs larger than memory ([Spill]).
 // The train graph is cut into this many clusters, larger validation and test graphs into proportionally more. Nodes
 // outside a batch contribute cached representations h̃_u^(i) from the epoch before (section 4 of the paper; as in
-// GNNAutoScale, Fey et al. 2021). Features, h^(0), are always exact; masked nodes contribute nothing. Validation
-// computes layer by layer over all batches, and is exact.
+// GNNAutoScale, Fey et al. 2021). Features h^(0) are exact; masked nodes contribute nothing. Validation computes layer
+// by layer over all batches, and is exact.
 //
-// After a trial it measures only predictions from the cache, and keeps the cache if asked. Results have no Nodes:
-// counting them needs random access to the graph.
+// After a trial InBatches measures only predictions from the cache, and keeps the cache if asked. Results have no
+// Nodes: counting them needs random access to the graph.
 func InBatches(ctx context.Context, b *backend.Backend, x Experiment, clusters int, seeds []uint64,
 	o RunOptions) ([]*Result, error) {
 	if err := CheckBatches(x, clusters); err != nil {

@@ -185,7 +185,7 @@ func (t *batchTrainer) openCaches() (err error) {
 func (t *batchTrainer) closeCaches() {
 	for _, of := range t.caches {
 		for _, cache := range of {
-			_ = cache.Close() // temporary
+			_ = cache.Close() // a temporary file
 		}
 	}
 	t.caches = [2][]*safetensors.Array[float32]{}
@@ -266,7 +266,7 @@ func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 	return loss, nil
 }
 
-// skip reports which neighbours to omit: masked ones, if the model ignores them; nil omits none.
+// skip returns a test for neighbours to omit: masked ones, if the model ignores them; nil omits none.
 func (t *batchTrainer) skip() func(u int32) bool {
 	if !t.options.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil
@@ -304,5 +304,5 @@ func (t *batchTrainer) Close() {
 	if t.train != nil {
 		t.train.close()
 	}
-	_ = t.onDisk.Close() // temporary
+	_ = t.onDisk.Close() // a temporary file
 }

@@ -11,8 +11,8 @@ const (
 	rounds = 8    // most rounds of moving nodes
 )
 
-// partition divides the nodes into parts with few edges between them. Each node moves to the group of most of its
-// neighbours that has room (size-constrained label propagation; Meyerhenke, Sanders and Schulz 2014). Groups, in
+// partition divides the nodes into parts with few edges between them. Each node moves to the group that has room and
+// most of its neighbours (size-constrained label propagation; Meyerhenke, Sanders and Schulz 2014). Groups, in
 // breadth-first order, are cut into blocks, between which nodes move likewise. Parts ascend, are never empty and are at
 // most 5 % larger than the mean, rounded up. Time is linear in edges; the result is deterministic.
 func partition(g *csr.Graph, parts int) [][]int32 {

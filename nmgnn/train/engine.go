@@ -236,7 +236,7 @@ func (e *engine) close() {
 		}
 	}
 	for _, h := range e.hidden {
-		_ = h.Close() // temporary
+		_ = h.Close() // a temporary file
 	}
 	e.store.Finalize()
 }

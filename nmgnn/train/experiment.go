@@ -304,7 +304,7 @@ type Result struct {
 
 // NodeCounts counts the distinct nodes read to predict the test nodes.
 type NodeCounts struct {
-	// All counts the test graph's nodes: the paper's count without caching.
+	// All is the number of the test graph's nodes, which the paper counts without caching.
 	All int
 	// Reached counts test nodes and nodes within as many hops as layers: all nodes read without a cache.
 	Reached int
@@ -312,8 +312,8 @@ type NodeCounts struct {
 	Cached int
 }
 
-// Saved returns the trained model of a result of x. Saving it needs weights (see [RunOptions].KeepBest) and one run per
-// prediction ([hyper.Parameters.CheckOneRun]).
+// Saved returns the trained model of a result of x. Saving the model needs weights (see [RunOptions].KeepBest) and one
+// run per prediction ([hyper.Parameters.CheckOneRun]).
 func (r *Result) Saved(x Experiment) *cached.Model {
 	m := &cached.Model{Settings: x.Parameters, Own: x.Own, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
 		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}

@@ -56,7 +56,7 @@ func readDump(folder, said string) (m measured, err error) {
 }
 
 // swappedAdds counts blocks of PTX that add floats in a compare-and-swap loop, which XLA emits if it knows no
-// instruction for the addition. Maxima do need such loops.
+// instruction for the addition. Maxima need such loops.
 func swappedAdds(ptx string) (n int) {
 	for _, block := range label.Split(ptx, -1) {
 		at := swap.FindStringIndex(block)
