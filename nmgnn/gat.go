@@ -20,7 +20,7 @@ const leak = 0.2
 type GAT struct {
 	Heads   int     // 0 means 1
 	Width   int     // outputs of each head
-	Dropout float64 // of α, in training; the paper uses none with node masking
+	Dropout float64 // rate of dropping α in training; 0 in the paper with node masking
 	// KeepSelf never masks v's own term, a possible reading of eq. 6: δ(v) affects only other nodes.
 	KeepSelf bool
 }

@@ -20,7 +20,7 @@ type Loaded struct {
 	near      *adjacency
 	sparse    *sparseFeatures // nil if dense
 	dense     *model.Variable
-	denseT    *model.Variable // Xᵀ, on backends that it makes faster
+	denseT    *model.Variable // Xᵀ, on backends that compute faster with Xᵀ
 	positions *model.Variable // entry numbers for dropout, if a sparse X is stored densely
 	large     bool            // X is dense and must not be copied
 }

@@ -14,7 +14,7 @@ import (
 type SGAT struct {
 	Width int // outputs
 	// Dropout is the probability of dropping a weight 1/|v∪N_v| in training, separately for each of Heads (0: 1) parts
-	// of the outputs, as in GAT. The paper uses none with node masking.
+	// of the outputs, as in GAT. The paper uses no dropout with node masking.
 	Dropout float64
 	Heads   int
 	// KeepSelf is as in [GAT].

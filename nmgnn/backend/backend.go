@@ -62,7 +62,7 @@ func (b *Backend) KeepMemory() {
 	}
 }
 
-// String returns one line, without this machine's paths: the backend, its kernels, and why it is slower than possible.
+// String returns one line, without this machine's paths: the backend, its kernels and [Backend.Slower].
 func (b *Backend) String() string {
 	text := fmt.Sprintf("%s, %s kernels", b.ID, b.Kernel())
 	if slower := b.Slower(); slower != "" {
@@ -164,8 +164,8 @@ func IDs() []string { return []string{onGPU, onCPU, pure} }
 // Open opens the backend id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin. "" means $GOMLX_BACKEND
 // or, if empty, the fastest that starts. Errors are [*Error].
 //
-// It looks for plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH; then, only with a known SHA-256, in
-// .nodemask/ of the program's clone and where GoMLX installs them. It ignores the working directory and downloads
+// Open looks for plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH; then, only with a known SHA-256, in
+// .nodemask/ of the program's clone and where GoMLX installs them. Open ignores the working directory and downloads
 // nothing.
 //
 // XLA's CPU programs are kept, up to 200 MB, in .nodemask/programs of the clone or the user's cache; $NODEMASK_PROGRAMS

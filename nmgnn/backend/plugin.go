@@ -24,7 +24,7 @@ var setUp = map[string]struct{ folder, wheel, sum string }{
 }
 
 // checkPlugin returns an error unless the file has SHA-256 pin or, without a pin, looks loadable: truncated libraries
-// crash the system's loader, other files crash go-xla.
+// crash the system's loader, files of other types crash go-xla.
 func checkPlugin(path, pin string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -77,7 +77,7 @@ const (
 	defaultMax = 200 << 20 // bytes of a folder
 )
 
-// programFolder holds programs as files named by the SHA-256 of all they depend on. They are native code: only this
+// programFolder holds programs as files named by the SHA-256 of all they depend on. Programs are native code: only this
 // user may write there, and each file is checked before loading.
 type programFolder struct {
 	path string

@@ -192,7 +192,7 @@ func (g *Graph) members() csr.Matrix {
 	return m
 }
 
-// NumNodes returns the number of rows of x, spare ones included.
+// NumNodes returns the number of rows of x, spare rows included.
 func (g *Graph) NumNodes() int { return g.nodes }
 
 // Variables returns the graph's variables in a store, for checkpoint.ExcludeVars: New remakes them. Checkpoints that

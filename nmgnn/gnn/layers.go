@@ -77,8 +77,8 @@ func (l *Layer) Features(dropout float64) *Layer {
 	return l
 }
 
-// Mask sets which nodes contribute to others: [nodes, 1] or [nodes], of any type; false and 0 mask a node. nil masks
-// none.
+// Mask sets which nodes contribute to others: [nodes, 1] or [nodes], of any type; false and 0 mask a node. nil masks no
+// node.
 func (l *Layer) Mask(mask *graph.Node) *Layer {
 	l.mask = mask
 	return l

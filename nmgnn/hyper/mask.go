@@ -79,8 +79,7 @@ type KeepRate float64
 // explicitZero marks a caller's 0, since the zero value means 1.
 const explicitZero KeepRate = math.SmallestNonzeroFloat64
 
-// NewKeepRate returns a user's keep rate, or an error unless p is in (0, 1] and 1/p is finite in float32. 0 is an
-// error: with all nodes masked a model learns nothing from neighbours.
+// NewKeepRate returns a user's keep rate, or an error unless p is in (0, 1] and 1/p is finite in float32.
 func NewKeepRate(p float64) (KeepRate, error) {
 	switch {
 	case !(p > 0 && p <= 1):

@@ -21,7 +21,7 @@ type Parameters struct {
 	Dropout   float64 `json:"dropout"`    // probability of dropping an entry of a layer's input
 
 	LearnEpsilon bool      `json:"learn_epsilon,omitempty"` // GIN-ε
-	Norm         Norm      `json:"norm,omitempty"`          // batch normalisation, of GIN
+	Norm         Norm      `json:"norm,omitempty"`          // batch normalisation in GIN
 	Readout      Readout   `json:"readout,omitempty"`       // how logits are computed
 	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout applies; "": every layer's input
 	// add a layer's input to its output if their widths are equal
@@ -37,7 +37,7 @@ type Parameters struct {
 	KeepRate KeepRate `json:"keep_rate"`
 	MaskOver MaskOver `json:"mask_over"`
 	Rescale  bool     `json:"rescale"` // divide kept contributions by KeepRate; not in the paper
-	// of GAT, SGAT and GATv2: whether a masked node's own term is masked
+	// whether GAT, SGAT and GATv2 mask a masked node's own term
 	SelfTerm SelfTerm `json:"self_term,omitempty"`
 
 	LearningRate      float64 `json:"learning_rate"`
@@ -137,7 +137,8 @@ func For(model string) (Parameters, error) {
 }
 
 // WithMasking returns the parameters with this keep rate. A rate below 1 removes attention dropout, as in the paper (to
-// have both, set AttentionDropout afterwards); 1 does not restore it. [Parameters.Check] refuses a rate of 0.
+// have both, set AttentionDropout afterwards); 1 does not restore attention dropout. [Parameters.Check] refuses a rate
+// of 0.
 func (p Parameters) WithMasking(keepRate float64) Parameters {
 	if p.KeepRate = KeepRate(keepRate); keepRate == 0 {
 		p.KeepRate = explicitZero

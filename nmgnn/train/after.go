@@ -63,7 +63,7 @@ type arrivals struct {
 	of   *datasets.View // the trainer's view when data was loaded
 }
 
-// loaded returns the data of a test graph whose nodes the trainer's test graph contains.
+// The trainer's test graph must contain the nodes of g.
 func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	a := t.arrivals[g]
 	if g == (testGraph{}) {

@@ -181,7 +181,7 @@ func Spill(g *datasets.Graph) error {
 	return nil
 }
 
-// readAs returns features, normalized if asked, and the file of normalized dense ones, else nil.
+// readAs returns features, normalized if asked, and the file of normalized dense features, else nil.
 func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:

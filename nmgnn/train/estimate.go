@@ -26,7 +26,7 @@ func (x Experiment) size() graphSize {
 		Features: f.Width, Sparse: f.IsSparse(), Values: len(f.Values)}
 }
 
-// Within returns an error if the estimated bytes exceed most (then it wraps memory.ErrTooLarge) or free memory. It
+// Within returns an error if the estimated bytes exceed most (then it wraps memory.ErrTooLarge) or free memory. Within
 // guards against settings from a file.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
 	if need := x.memory(b, 1); need > float64(most) {

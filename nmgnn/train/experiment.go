@@ -154,7 +154,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	})
 }
 
-// series runs an experiment's trials; its method run is safe for concurrent use.
+// The method run of series is safe for concurrent use.
 type series struct {
 	x       Experiment
 	seeds   []uint64

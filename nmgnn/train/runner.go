@@ -70,7 +70,7 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 }
 
 // Masked returns the nodes masked in the last epoch, numbered as in the experiment's graph, in the train graph's order.
-// Call it only from [Runner.Trial]'s report.
+// Call Masked only from [Runner.Trial]'s report.
 func (r *Runner) Masked() []int32 {
 	if r.trainer == nil || r.trainer.drawn == nil || !r.trainer.options.KeepRate.Active() {
 		return nil
@@ -86,7 +86,7 @@ func (r *Runner) Masked() []int32 {
 }
 
 // Predict returns the class of every node under the current weights, without masking; -1 outside the test graph. Call
-// it only from [Runner.Trial]'s report; it costs a pass over the test graph.
+// Predict only from [Runner.Trial]'s report; each call costs a pass over the test graph.
 func (r *Runner) Predict() ([]int32, error) {
 	if r.trainer == nil {
 		return nil, errors.New("no trial to predict with")

@@ -104,7 +104,6 @@ func checkTrainable(g *datasets.Graph, views ...*datasets.View) error {
 	return nil
 }
 
-// subject holds a trainable model's data and options.
 type subject struct {
 	graph   *datasets.Graph
 	view    *datasets.View

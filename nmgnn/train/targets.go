@@ -115,7 +115,7 @@ func newTargets(store *model.Store, name string, score, labels []int32, nodes, c
 	return t, into.Err()
 }
 
-// newPaddedTargets returns variables for up to slots nodes, set later by [targets.Replace].
+// newPaddedTargets leaves room for slots nodes, set by [targets.Replace].
 func newPaddedTargets(store *model.Store, name string, slots, classes int) (*targets, error) {
 	t, err := newTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
 	if err != nil {

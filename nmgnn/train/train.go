@@ -131,7 +131,7 @@ func diverged(history []Epoch) bool {
 	return math.IsNaN(loss) || math.IsInf(loss, 0)
 }
 
-// fault returns an error with a remedy if a trial has no result; best counts from 1 (0: none).
+// best counts epochs from 1 (0: no best epoch).
 func (o options) fault(history []Epoch, best int) error {
 	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
 	switch {
@@ -152,7 +152,7 @@ type earlyStopping struct {
 	Patience int
 
 	loss, score  float64 // best so far; score is the monitored score, negated if higher is better
-	best, seen   int     // epochs, from 1: the best (0: none yet), and the last
+	best, seen   int     // best epoch (0: none yet) and last epoch, from 1
 	waitingSince int     // epoch from which patience counts
 }
 

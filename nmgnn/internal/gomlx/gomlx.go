@@ -1,4 +1,4 @@
-// Package gomlx compiles GoMLX programs, shortens its errors to one line, frees its results, and keeps weights in its
+// Package gomlx compiles GoMLX programs, shortens GoMLX's errors to one line, frees results, and keeps weights in
 // stores.
 package gomlx
 
