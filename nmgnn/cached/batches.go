@@ -8,10 +8,10 @@ import (
 	"nodemask/datasets"
 )
 
-// largestBatch limits the newcomers per batch, unless more are linked.
+// largestBatch limits a batch's newcomers, unless more are linked.
 const largestBatch = 512
 
-// links returns each newcomer's linked newcomers; known is the number of known nodes.
+// links returns each newcomer's linked newcomers; known is the number of cached nodes.
 func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	if n == nil {
 		return nil, errors.New("the newcomers are nil: read them with datasets.ReadNewcomers")
@@ -24,7 +24,7 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 		return nil, fmt.Errorf("%d newcomers with known nodes of %d, links of %d and features of %d: expected as many of each",
 			count, len(n.Known), len(linked), n.Features.Rows)
 	}
-	outside := func(nodes []int32, end int) bool { // of 0 to end-1
+	outside := func(nodes []int32, end int) bool { // not all in 0 … end-1
 		return len(nodes) > 0 && (slices.Min(nodes) < 0 || int(slices.Max(nodes)) >= end)
 	}
 	for v := range count {
@@ -36,10 +36,10 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	return linked, n.Features.Check()
 }
 
-// batches puts directly or indirectly linked nodes into one batch, of at most [largestBatch] nodes or one larger group.
-// Nodes in a batch ascend; unlinked nodes keep their order.
+// batches puts newcomers that are linked, directly or not, into one batch, of at most [largestBatch] or of one larger
+// group. Nodes in a batch ascend.
 func batches(linked [][]int32) [][]int32 {
-	// above is a union-find forest; its roots are the groups' first nodes.
+	// above is a union-find forest whose roots are the groups' first nodes.
 	above := make([]int32, len(linked))
 	first := func(v int32) int32 {
 		for above[v] != v {

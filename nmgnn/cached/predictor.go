@@ -24,13 +24,13 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Predictor predicts new nodes from a model and its cache. Per node it reads the node's features, and each train
+// Predictor predicts new nodes from a model and its cache. For a node it reads its features, and each train
 // neighbour's features and one row per hidden layer, however large the graph.
 //
-// A batch is a small graph of new nodes and their train neighbours. Nodes linked through new nodes share a batch, so
-// batching does not change predictions. Shapes are rounded up to powers of two, to compile few programs.
+// A batch is a small graph of new nodes and their train neighbours. Linked new nodes share a batch, so batching does
+// not change predictions. Shapes are rounded up to powers of two, to compile few programs.
 //
-// Concurrent use is safe, but batches run one by one. Close it before the cache.
+// Concurrent use is safe, but batches run one by one. Close the predictor before the cache.
 type Predictor struct {
 	backend *backend.Backend
 	saved   *Model
@@ -52,7 +52,7 @@ type Prediction struct {
 }
 
 // NewPredictor returns a predictor, which compiles on first use, or an error for a model that needs several runs, a
-// cache of other sizes, or duplicate ids.
+// cache that does not fit the model, or duplicate ids.
 func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	if c == nil {
 		return nil, errors.New("the cache is nil: read the model's own with LoadCache")
@@ -78,15 +78,15 @@ func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	return p, nil
 }
 
-// Known returns a cached node's number, by id.
+// Known returns the number of the cached node with this id, and whether it exists.
 func (p *Predictor) Known(id string) (int32, bool) {
 	v, ok := p.known[string(id)]
 	return v, ok
 }
 
-// Predict calls emit for each newcomer, in order. Newcomers see one another along their edges, unless
-// [datasets.Newcomers.Apart]. It returns the context's or emit's error, or an error for an invalid newcomer or a closed
-// predictor, backend or cache.
+// Predict calls emit for each newcomer, in order. Newcomers read one another along edges, unless
+// [datasets.Newcomers.Apart]. Predict returns the context's or emit's error, or an error for an invalid newcomer or a
+// closed predictor, backend or cache.
 func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
 	defer gomlx.Guard(&err, "predicting")
 	return safetensors.Guard(p.cache.path, func() error { return p.predict(ctx, n, emit) })
@@ -108,7 +108,7 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 		features = features.RowNormalized()
 	}
 	features = features.Stored(p.cache.Features.IsSparse())
-	// Edges may put late nodes into early batches, whose predictions then wait for their turn.
+	// Early batches may hold late nodes, whose predictions wait until emit reaches them.
 	predictions := make([]Prediction, len(n.IDs))
 	next, done := 0, make([]bool, len(n.IDs))
 	for _, members := range batches(linked) {
@@ -135,8 +135,7 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 	return nil
 }
 
-// batchShape is a program's capacity. Rows: new nodes, cached ones, a padding row. Entries: of the graph, of sparse
-// features.
+// batchShape is a program's capacity: rows of new nodes, all rows, entries of the graph and of sparse features.
 type batchShape struct{ newcomers, nodes, edges, features int }
 
 type batchProgram struct {
@@ -146,10 +145,10 @@ type batchProgram struct {
 	exec   *model.Exec
 }
 
-// batch returns class probabilities of newcomers linked to no others; rows after theirs are padding.
+// batch returns a row of class probabilities per member, then padding. Members may be linked only to members.
 func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	members []int32) (infer.Representation, error) {
-	own := make(map[int32]int32, len(members)) // rows of newcomers
+	own := make(map[int32]int32, len(members)) // rows of members
 	place := map[int32]int32{}                 // rows of cached nodes, after the newcomers
 	var cached []int32
 	entries := 0
@@ -167,7 +166,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	shape.nodes = shape.newcomers + atLeast(len(cached)+1)
 	filler := shape.nodes - 1
 
-	// Padding goes into the last row, which no node reads.
+	// Padding entries go into the last row, which no node reads.
 	edges := &csr.Graph{Offsets: make([]int64, 1, shape.nodes+1), Indices: make([]int32, 0, shape.edges)}
 	degrees := make([]float32, shape.nodes)
 	for row := range shape.nodes {
@@ -243,7 +242,8 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 			program.free()
 		}
 	}()
-	// Only scatters have shapes that depend on the number of entries alone, so Load gets no backend.
+	// Without a backend Load chooses scatters, whose shapes depend only on the number of entries, so the program fits
+	// other graphs.
 	if program.data, err = nmgnn.Load(program.store, "/"+gomlx.DataScope, edges, x,
 		nmgnn.LoadOptions{}); err != nil {
 		return nil, err
@@ -266,7 +266,7 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 				if layer == len(p.cache.Hidden) {
 					return h
 				}
-				// ĥ of new nodes, just computed, then cached h̃.
+				// Rows of new nodes (ĥ, just computed), then of cached nodes (h̃).
 				return Concatenate([]*Node{firstRows(h, shape.newcomers), program.hidden[layer].NodeValue(graph)}, 0)
 			}})
 		return Softmax(firstRows(all[len(all)-1], shape.newcomers), 1)
@@ -305,7 +305,6 @@ func (p *batchProgram) free() {
 	p.store.Finalize()
 }
 
-// addRows adds rows of zeros.
 func addRows(x *datasets.Features, rows int) {
 	zeros := datasets.Features{Rows: rows}
 	if x.IsSparse() {
@@ -316,7 +315,7 @@ func addRows(x *datasets.Features, rows int) {
 	x.Append(zeros)
 }
 
-// fill pads the last row of sparse features with zeros up to a power of two of entries, and returns their number.
+// fill adds zeros to the last row of sparse features up to a power of two of entries, which it returns.
 func fill(x *datasets.Features) int {
 	if x.IsSparse() {
 		padding := atLeast(len(x.Columns)+1) - len(x.Columns)

@@ -41,16 +41,16 @@ type Model struct {
 	Features int              `json:"features"` // width
 	Data     string           `json:"data"`     // name of the training data
 	Seed     uint64           `json:"seed"`
-	// FeatureNames are the columns, in the model's order; nil: unknown. The fingerprint ignores them.
+	// FeatureNames are the columns, in the model's order; nil if unknown. The fingerprint ignores them.
 	FeatureNames []string `json:"-"`
 	// Weights of the best epoch, by path.
 	Weights []infer.Weight `json:"-"`
-	// Own is the custom model with these weights (nil: none); Settings then name no model. It is not saved: pass it to
+	// Own is the custom model with these weights, or nil. With Own, Settings name no model. Save omits Own: pass it to
 	// [LoadOwn].
 	Own *nmgnn.Model `json:"-"`
 }
 
-// Fingerprint returns a hash of settings and weights, in any order, which ties a cache to its model.
+// Fingerprint returns a hash of settings and weights, whatever the weights' order. It ties a cache to its model.
 func (m *Model) Fingerprint() string {
 	h := sha256.New()
 	_ = json.NewEncoder(h).Encode(m) // a hash never fails
@@ -146,12 +146,12 @@ func (m *Model) builder() *safetensors.Builder {
 }
 
 // LoadModel returns a model saved by [Model.Save] or [Model.SaveWith]. It returns an error, with the file's name, for
-// wrong checksums, invalid settings or ones that need several runs ([hyper.Parameters.CheckOneRun]),
-// missing features, classes or weights, invalid weights, and custom models (use [LoadOwn]). Only running the model
-// checks that all weights exist with the right shapes.
+// wrong checksums, settings that are invalid or need several runs ([hyper.Parameters.CheckOneRun]), missing features,
+// classes or weights, invalid weights, and custom models (use [LoadOwn]). Only running the model checks that all
+// weights exist with the right shapes.
 func LoadModel(path string) (m *Model, err error) { return load(path, nil) }
 
-// LoadOwn is [LoadModel] for a custom model. The file has no layers: own must be the model that was trained.
+// LoadOwn is [LoadModel] for a custom model. Files do not describe layers: own must be the model that was trained.
 func LoadOwn(path string, own nmgnn.Model) (*Model, error) { return load(path, &own) }
 
 func load(path string, own *nmgnn.Model) (m *Model, err error) {
@@ -159,7 +159,7 @@ func load(path string, own *nmgnn.Model) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // weights are copied
+	defer file.Close() // readModel copies the weights
 	err = safetensors.Guard(path, func() error {
 		m, err = readModel(file, path, own)
 		return err
@@ -185,7 +185,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 		return nil, err
 	}
 	for _, name := range file.Names() {
-		if strings.HasPrefix(name, withinModel) { // its cache
+		if strings.HasPrefix(name, withinModel) { // the model's cache
 			continue
 		}
 		values, shape, err := safetensors.Get[float32](file, name)
@@ -203,7 +203,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	return m, nil
 }
 
-// checkOwn checks that own is given exactly if the file needs it, with as many layers.
+// checkOwn checks that own is nil for a built-in model, else has as many layers as the file's.
 func checkOwn(file *safetensors.File, path string, own *nmgnn.Model) error {
 	layers, err := file.Metadata(ownKey)
 	switch is := err == nil; {
@@ -231,7 +231,7 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 	return nil
 }
 
-// Check returns an error for a nil model, invalid settings or ones that need several runs, and missing features,
+// Check returns an error for a nil model, settings that are invalid or need several runs, and missing features,
 // classes, names or weights.
 func (m *Model) Check() error {
 	switch {
@@ -268,8 +268,8 @@ func (m *Model) String() string {
 		m.Settings.Layers, m.Features, len(m.Classes), m.Data, m.Seed)
 }
 
-// Match returns features in the model's column order and whether that moved any; without names, unchanged. Its error
-// lists missing features.
+// Match returns f in the model's column order, and whether any column moved; without names, f itself. Its error lists
+// missing features.
 func (m *Model) Match(names []string, f datasets.Features, file string) (_ datasets.Features, moved bool, err error) {
 	if m.FeatureNames == nil || len(names) != f.Width || slices.Equal(names, m.FeatureNames) {
 		return f, false, nil
@@ -284,8 +284,7 @@ func (m *Model) Match(names []string, f datasets.Features, file string) (_ datas
 	return f.Rearranged(from), true, nil
 }
 
-// Lacks returns an error that lists the model's features missing from a table, or nil; nil too if the model has no
-// names.
+// Lacks returns an error that lists the model's features missing from names, or nil, also if the model has no names.
 func (m *Model) Lacks(names []string, file string) error {
 	there := map[string]bool{}
 	for _, name := range names {

@@ -4,9 +4,9 @@
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v in the train graph }
 //		∪ { ĥ_w^(k-1) : w ∈ N_v that arrives with v }) )
 //
-// ĥ^(0) and h̃^(0) are the features. Train nodes never see new ones, and |N_u| is that of the train graph; a new node
-// counts both kinds of neighbours. For a single arrival this is eq. 4. The paper does not discuss edges among new
-// nodes; predicting apart omits them.
+// ĥ^(0) and h̃^(0) are the features. Train nodes never read new nodes, and |N_u| counts train neighbours only; |N_v| of
+// a new node counts both. For a single arrival this is eq. 4. The paper does not discuss edges among new nodes;
+// [datasets.Newcomers.Apart] omits them.
 package cached
 
 import (
@@ -58,8 +58,8 @@ func hiddenName(i int) string { return fmt.Sprintf("%shidden%d", withinModel, i+
 // LoadCache returns the model's cache from a file that [Model.SaveWith] wrote. If files can be mapped, features and
 // representations stay on disk, so a cache may exceed memory; ids take some 80 bytes per node.
 //
-// It reads the file once to verify checksums and finite numbers, and small or sparse tensors again for negative degrees
-// and columns out of range: about 0.9 s of one core per gigabyte, or disk time.
+// It reads the file once to verify checksums and finite numbers (about 0.9 s of one core per gigabyte, or disk time),
+// then degrees and sparse features to verify ranges.
 //
 // While using the cache do not modify the file in place; saving over it is safe. Close the cache after use.
 func LoadCache(path string, m *Model) (c *Cache, err error) {
@@ -132,7 +132,7 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 	return c, nil
 }
 
-// readIDs copies the ids: they outlive the file.
+// readIDs copies the ids, since they outlive the mapped file.
 func readIDs(file *safetensors.File, path string) ([]string, error) {
 	ends, _, err := safetensors.Get[int64](file, withinModel+"ids.offsets", safetensors.Any)
 	if err != nil {
@@ -179,7 +179,7 @@ func (c *Cache) fits(m *Model) error {
 	}
 	for i, h := range c.Hidden {
 		width := m.Settings.Hidden
-		if m.Own != nil { // its layers are checked when they run
+		if m.Own != nil { // running a custom model checks its layers
 			width = h.Width
 		}
 		if h.Width != width || h.Rows != nodes {
@@ -190,7 +190,7 @@ func (c *Cache) fits(m *Model) error {
 	return nil
 }
 
-// Close unmaps and empties a cache from [LoadCache]; do not read it afterwards. Other caches need no Close.
+// Close unmaps and empties a cache from [LoadCache]; do not read it afterwards. A cache from [New] needs no Close.
 func (c *Cache) Close() error {
 	file := c.file
 	*c = Cache{}
@@ -203,15 +203,16 @@ func (c *Cache) Close() error {
 // Cache holds the train nodes' data that new nodes read. Do not modify one from [LoadCache]: it may be memory-mapped.
 type Cache struct {
 	IDs      []string               // of the train nodes
-	Features datasets.Features      // h̃^(0), normalized if the model requires it
+	Features datasets.Features      // h̃^(0), normalized if the model requires that
 	Hidden   []infer.Representation // h̃^(1)…h̃^(k-1), each [train nodes, width]
 	Degrees  []int32                // |N_u| in the train graph
 
-	file *safetensors.File // mapped file; nil: in memory
-	path string            // file's name
+	file *safetensors.File // nil if in memory
+	path string
 }
 
-// New returns the cache of the train nodes' hidden representations and their features, as the model reads them.
+// New returns the cache of the train nodes' hidden representations and features. Normalize features first if the model
+// does.
 func New(g *datasets.Graph, train datasets.Phase, features datasets.Features, hidden []infer.Representation) *Cache {
 	nodes := len(train.Nodes)
 	c := &Cache{Hidden: hidden, Features: features, Degrees: make([]int32, nodes), IDs: make([]string, nodes)}

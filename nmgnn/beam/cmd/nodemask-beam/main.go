@@ -30,7 +30,7 @@ func (m misuse) Unwrap() error { return m.error }
 func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
 func main() {
-	// A runner starts workers as this program with Beam's flags only: then beam.Init never returns.
+	// A runner starts workers as this program with Beam's flags only; beam.Init then never returns.
 	layerwise.Register()
 	if len(os.Args) > 1 && (os.Args[1] == "--worker" || os.Args[1] == "--worker=true") {
 		flag.Parse()
@@ -45,7 +45,7 @@ func run(args []string) int {
 	context.AfterFunc(ctx, stop) // a second interrupt kills the program
 	root := newRootCommand()
 	root.SetArgs(args)
-	// Collects the temporary folder that Beam leaves per pipeline.
+	// Beam leaves a temporary folder per pipeline; all are removed at the end.
 	folder, err := os.MkdirTemp("", "nodemask-beam-*")
 	if err == nil {
 		defer os.RemoveAll(folder)
@@ -75,7 +75,7 @@ Without further flags pipelines run in this process, on Prism. --runner and Beam
 All files and folders must be there for every worker, at the same path.`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if err := c.ValidateRequiredFlags(); err != nil { // before cobra does: exit code 2
+			if err := c.ValidateRequiredFlags(); err != nil { // cobra would exit with 1
 				return misuse{err}
 			}
 			beamlog.SetupLogging("error", "text")
@@ -83,7 +83,7 @@ All files and folders must be there for every worker, at the same path.`,
 			return nil
 		},
 	}
-	// Beam's flags; help shows only the main one.
+	// Help shows only --runner of Beam's flags.
 	root.PersistentFlags().AddGoFlagSet(flag.CommandLine)
 	flag.CommandLine.VisitAll(func(f *flag.Flag) {
 		if f.Name != "runner" {

@@ -1,8 +1,8 @@
 // Package layerwise runs saved models over graphs too large for one machine, as Apache Beam pipelines that compute each
 // layer of each node once.
 //
-// Nodes are sharded by id. One pipeline reads the graph, one computes each layer; they pass shards through files, and
-// only names through the runner. A restarted run skips finished steps.
+// Nodes are sharded by id. One pipeline reads the graph, one computes each layer. Shards pass through files, only file
+// names through the runner. A restarted run skips finished steps.
 //
 // [Embed] computes every node of a graph, [Predict] new nodes.
 package layerwise
@@ -37,11 +37,11 @@ import (
 type Options struct {
 	// Work is the folder for intermediate results; steps finished there are skipped.
 	Work string
-	// Shards is the number of files per step; 0: 8. A worker holds one shard per CPU in memory.
+	// Shards is the number of files per step; 0 means 8. A worker holds one shard per CPU in memory.
 	Shards int
-	// Progress is called per step; before means an earlier run had finished it. May be nil.
+	// Progress, if not nil, is called per step; before means that an earlier run finished it.
 	Progress func(step string, before bool)
-	// Run runs a pipeline; nil: the runner in Beam's flags does.
+	// Run runs a pipeline; nil means that Beam's flags choose the runner.
 	Run func(ctx context.Context, p *beam.Pipeline) error
 }
 
@@ -58,7 +58,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Counts is the size of the graph read.
+// Counts is the size of the input graph.
 type Counts struct {
 	Nodes int64 `json:"nodes"`
 	Edges int64 `json:"edges"` // distinct, without self-loops
@@ -72,8 +72,8 @@ func Register() {
 	beam.RegisterFunction(endFn)
 }
 
-// Embed writes id, class, predicted class, its probability and a layer's output for every node, in the columns of
-// 'nodemask predict --all', and returns counts.
+// Embed writes for every node id, class, predicted class, its probability and a layer's output, in the columns of
+// 'nodemask predict --all', and returns the graph's size.
 func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options) (Counts, error) {
 	if out.Layer < 0 || out.Layer > m.Settings.Layers {
 		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer,
@@ -85,14 +85,14 @@ func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options
 // Arrivals are new nodes and the cache to predict them from.
 type Arrivals struct {
 	Input
-	// Cache is the file of the model with its cache, memory-mapped by every worker.
+	// Cache is the file of the model with its cache; every worker maps it into memory.
 	Cache string
 }
 
 const workFolder = ".nodemask-beam"
 
-// Predict predicts new nodes from a cache (section 4 of the paper; see package cached). It writes per node: id,
-// predicted class, its probability, the numbers of known and new neighbours, and the logits. It ignores Output.Layer
+// Predict predicts new nodes from a cache (section 4 of the paper; see package cached). For each it writes id,
+// predicted class, its probability, the numbers of train and new neighbours, and the logits. It ignores Output.Layer
 // and Options.Work.
 func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
 	c, err := cached.LoadCache(a.Cache, m) // fail before computing
@@ -166,7 +166,7 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 
 const graphStep = "graph"
 
-// layerName counts from 1; the first layer's input is the graph's.
+// layerName names the step that computes a layer (from 1), or reads the graph (0).
 func layerName(number int) string {
 	if number == 0 {
 		return graphStep
@@ -180,11 +180,10 @@ const doneFile = "done.json"
 type done struct {
 	Key    string `json:"key"`
 	Counts Counts `json:"counts"`
-	Shards []int  `json:"shards"` // those with nodes
+	Shards []int  `json:"shards"` // numbers of the shards that have nodes
 }
 
-// step runs a pipeline that writes shards into a folder, unless already done. A nil shards means that the step finds
-// them.
+// step runs a pipeline that writes shards, unless already done. If shards is nil, step lists those written.
 func step(ctx context.Context, o Options, r run, name string, shards []int, build func(s beam.Scope)) (
 	d done, err error) {
 	folder := r.path(name, "")
@@ -278,10 +277,10 @@ func claim(folder string) error {
 	return os.WriteFile(filepath.Join(folder, begunFile), nil, 0o644)
 }
 
-// keyOf hashes the model, the input files' sizes and times, and the way to compute.
+// keyOf hashes the model, the number of shards, and the input files' paths, sizes and times.
 func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, "3", m.Fingerprint(), o.Shards) // version 3: shards hold their neighbours' shards and numbers
+	fmt.Fprintln(h, "3", m.Fingerprint(), o.Shards) // version 3: shards refer to neighbours by shard and number
 	for _, path := range inputs {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -292,7 +291,7 @@ func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Workers' errors arrive inside other text. Marks delimit ours.
+// Beam wraps workers' errors in text of its own; these marks delimit ours.
 const (
 	faultBegin = "⟦"
 	faultEnd   = "⟧"

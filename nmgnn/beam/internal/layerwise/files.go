@@ -45,7 +45,7 @@ func find(folder, name string) (all []string, err error) {
 }
 
 // Expand returns the sorted absolute paths that match a pattern such as nodes-*.csv. It returns an error for no match,
-// files that are not CSV, and incomplete or copied shards like edges-00000-of-00003.csv.
+// files that are not CSV, and missing or repeated shards like edges-00000-of-00003.csv.
 func Expand(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
 	if err != nil {
@@ -74,9 +74,9 @@ func checked(paths []string) (_ []string, err error) {
 
 var setNames = regexp.MustCompile(`^(.*)-(\d{1,9})-of-(\d{1,9})(\.[^.]+)$`)
 
-// checkSets returns an error unless shards that are named number-of-count are all there, once.
+// checkSets returns an error if shards named number-of-count are missing or repeated.
 func checkSets(paths []string) error {
-	counts, shards := map[string]int{}, map[string]map[int]string{} // by the names without numbers
+	counts, shards := map[string]int{}, map[string]map[int]string{} // by file name without the numbers
 	for _, path := range paths {
 		m := setNames.FindStringSubmatch(path)
 		if m == nil {
@@ -107,7 +107,7 @@ func checkSets(paths []string) error {
 	return nil
 }
 
-// checkColumns checks that feature names are the model's, in order, if both have names.
+// checkColumns compares feature names, in order, with the model's, if both have names.
 func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 	if m.FeatureNames == nil {
 		return nil

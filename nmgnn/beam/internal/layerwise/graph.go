@@ -15,10 +15,10 @@ import (
 	"nodemask/datasets"
 )
 
-// Nodes, and edges in both directions, go to shards by id: data through files, only names through the runner, since
-// Prism keeps several copies in memory.
+// An edge goes to both ends' shards. Files carry data, the runner only file names, since Prism keeps several copies in
+// memory.
 
-// parcel is part of a shard's input: nodes, and edges from its nodes A to B.
+// parcel is part of a shard's input: nodes, and edges from its nodes A[i] to B[i].
 type parcel struct {
 	IDs, Labels []string
 	Features    datasets.Features
@@ -41,7 +41,7 @@ func add(x *datasets.Features, row []float32) {
 // packed returns features in the smaller of dense and sparse form.
 func packed(x datasets.Features) datasets.Features { return x.Stored(x.Density() <= 0.25) }
 
-// dealer splits a file into parcels and emits their file names per shard.
+// dealer splits an input file into parcels, writes these, and emits their file names per shard.
 type dealer struct {
 	*run
 	name        string // prefix of the files
@@ -50,7 +50,7 @@ type dealer struct {
 	size, files int
 }
 
-// spilled bounds the numbers and ids that a dealer holds.
+// spilled limits the numbers and ids that a dealer holds in memory.
 const spilled = 1 << 20
 
 func (d *dealer) parcel(id string, grows int) (*parcel, error) {
@@ -119,7 +119,7 @@ func (d *dealer) nodes(ctx context.Context, path string) error {
 		if len(features) != d.model.Features {
 			return fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), d.model.Features)
 		}
-		name := strings.Clone(id) // it shares the line's memory
+		name := strings.Clone(id) // id shares the line's memory
 		p, err := d.parcel(name, 2+len(features))
 		if err != nil {
 			return err
@@ -167,7 +167,7 @@ type nodeIDs struct {
 	Counts      Counts
 }
 
-// named is a shard's part of the graph: node v's neighbours are Near[Offsets[v]:Offsets[v+1]], by name.
+// named holds a shard's edges: node v's neighbours have the ids Near[Offsets[v]:Offsets[v+1]].
 type named struct {
 	Offsets []int64
 	Near    []string
@@ -175,7 +175,7 @@ type named struct {
 
 type nodesFn struct{ run }
 
-// ProcessElement joins a shard's nodes and edges, and reports whether it has nodes.
+// ProcessElement joins a shard's nodes and edges, and reports whether the shard has nodes.
 func (f *nodesFn) ProcessElement(ctx context.Context, shard int, files func(*string) bool) (
 	_ int, there bool, err error) {
 	err = f.guard(ctx, func() error {
@@ -208,7 +208,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 			near[a] = append(near[a], p.B[j])
 		}
 	}
-	// Sorted by id, so that a rewritten shard is the same.
+	// Sorting by id makes a rewritten shard equal.
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.id, b.id) })
 	nodes, names := nodeIDs{Counts: Counts{Nodes: int64(len(places))}}, named{Offsets: []int64{0}}
 	var x datasets.Features
@@ -232,7 +232,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 			if u != v.id {
 				names.Near = append(names.Near, u)
 			}
-			if v.id < u { // an edge counts at its lesser end
+			if v.id < u { // count each edge once
 				nodes.Counts.Edges++
 			}
 		}
@@ -256,10 +256,10 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		f.write(graphStep, f.file(rowsKind, shard), packed(x)), f.write(graphStep, f.file(namesKind, shard), names))
 }
 
-// near is a shard's part of the graph: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]].
+// near holds a shard's edges: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]], packed by reference.
 type near struct{ Offsets, Refs []int64 }
 
-// reference packs a node's shard (the number of shards if cached) and its number in it.
+// reference packs a shard's number (Shards for the cache) and a node's number in it.
 func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }

@@ -58,7 +58,7 @@ func (f *layerFn) compute(ctx context.Context, shard int) error {
 	return f.write(layerName(f.Layer+1), f.file(rowsKind, shard), all)
 }
 
-// part computes some of a shard's nodes; rows of their neighbours follow theirs.
+// part computes a shard's nodes begin to end-1; their neighbours' rows follow them in the input.
 func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representation, err error) {
 	entries := n.Refs[n.Offsets[begin]:n.Offsets[end]]
 	refs, first, last := []int64{}, reference(shard, begin), reference(shard, end)
@@ -88,7 +88,7 @@ func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representat
 	})
 }
 
-// gather returns a layer's inputs and degrees; refs must be grouped by shard.
+// gather returns inputs and degrees of refs, which must be grouped by shard.
 func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []int32, err error) {
 	for len(refs) > 0 {
 		shard, _ := referred(refs[0])
@@ -131,7 +131,7 @@ func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Re
 	})
 }
 
-// runModel returns what do computes with the model, of rows that the graph's step has normalized.
+// runModel runs do on x, which the graph's step has normalized.
 func (r *run) runModel(edges *csr.Graph, x datasets.Features, o infer.Options,
 	do func(m infer.Model, p nmgnn.Pass) *Node) (y infer.Representation, err error) {
 	b, err := opened()

@@ -30,7 +30,7 @@ type run struct {
 
 	model *cached.Model
 	cache *cached.Cache
-	known map[string]int32 // the cache's nodes
+	known map[string]int32 // cached nodes' numbers, by id
 }
 
 // Setup decodes the model.
@@ -51,10 +51,10 @@ func (r *run) Teardown() error {
 	return r.cache.Close()
 }
 
-// turns limits concurrent shards to the number of CPUs: Prism starts all at once, each with a shard's memory.
+// turns limits concurrent shards to the number of CPUs, since Prism would load all shards at once.
 var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// guard runs do in its turn, and turns faults in the memory-mapped cache into errors.
+// guard waits for a turn, runs do, and turns faults in the memory-mapped cache into errors.
 func (r *run) guard(ctx context.Context, do func() error) error {
 	select {
 	case <-ctx.Done():
@@ -67,7 +67,7 @@ func (r *run) guard(ctx context.Context, do func() error) error {
 
 const (
 	idsKind     = "ids"     // nodeIDs
-	rowsKind    = "rows"    // datasets.Features: a layer's output, or the nodes' own
+	rowsKind    = "rows"    // datasets.Features: the nodes' features, or a layer's output
 	namesKind   = "names"   // named
 	nearKind    = "near"    // near
 	degreesKind = "degrees" // []int32, |N_v| per node
@@ -100,7 +100,7 @@ func (r *run) write(step, file string, value any) error {
 	return nil
 }
 
-// A nil into only checks the file.
+// With a nil into, read only checks the file.
 func (r *run) read(step, file string, into any) error {
 	path := r.path(step, file)
 	raw, err := os.ReadFile(path)
@@ -133,7 +133,7 @@ func (r *run) read(step, file string, into any) error {
 	return nil
 }
 
-// check returns the sum of a step's counts, which runners may miss, or an error if a shard is missing or damaged.
+// check returns the sum of a step's counts, or an error if a shard is missing or damaged.
 func (r *run) check(step string, shards []int) (c Counts, err error) {
 	for _, shard := range shards {
 		var n nodeIDs
@@ -150,7 +150,7 @@ func (r *run) check(step string, shards []int) (c Counts, err error) {
 	return c, nil
 }
 
-// rows returns the input of a layer (from 0) for a shard or the cache, which is numbered after the shards.
+// rows returns a layer's input (layers from 0) for a shard; shard r.Shards is the cache.
 func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	if shard < r.Shards {
 		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)
@@ -182,7 +182,7 @@ func (r *run) cached() (*cached.Cache, error) {
 	return r.cache, nil
 }
 
-// trained numbers the cache's nodes; nil without a cache.
+// trained returns the cached nodes' numbers by id; nil without a cache.
 func (r *run) trained() (map[string]int32, error) {
 	if r.Cache == "" || r.known != nil {
 		return r.known, nil
