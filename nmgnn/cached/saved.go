@@ -146,9 +146,8 @@ func (m *Model) builder() *safetensors.Builder {
 }
 
 // LoadModel returns a model saved by [Model.Save] or [Model.SaveWith]. It returns an error, with the file's name, for
-// wrong checksums, settings that are invalid or need several runs ([hyper.Parameters.CheckOneRun]), missing features,
-// classes or weights, invalid weights, and custom models (use [LoadOwn]). Only running the model checks that all
-// weights exist with the right shapes.
+// wrong checksums, a model that [Model.Check] refuses, invalid weights, and custom models (use [LoadOwn]). Only running
+// the model checks that all weights exist with the right shapes.
 func LoadModel(path string) (m *Model, err error) { return load(path, nil) }
 
 // LoadOwn is [LoadModel] for a custom model. Files do not describe layers: own must be the model that was trained.

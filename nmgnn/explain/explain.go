@@ -1,8 +1,8 @@
 // Package explain attributes a node's logit to the branches of its aggregation tree and to its features.
 //
-// A tree node is a path from the root, so a graph node reached twice has two shares. Branches are masked as in
-// training: the parent does not receive a masked tree node, and nothing is rescaled. The unmasked tree gives the
-// graph's logits (theorem 1): no surrogate model is needed.
+// A tree node is a path from the root, so a graph node reached twice has two shares. As in training, parents do not
+// receive masked children, and nothing is rescaled. The unmasked tree gives the graph's logits (theorem 1), so no
+// surrogate model is needed.
 package explain
 
 import (
@@ -23,14 +23,14 @@ import (
 
 // Options configure an explanation. The zero value explains the predicted class.
 type Options struct {
-	// Class to explain; nil: the predicted one.
+	// Class to explain; nil means the predicted class.
 	Class *int
-	// Masks limits the masks for the shares; 0: 16,384; at most 2²⁴. If all distinct masks fit, shares are exact; else
-	// they are estimated from at least 16 random orders of the branches, a mask per branch and order.
+	// Masks limits the masks for the shares, to at most 2²⁴; 0 means 16,384. If all distinct masks fit, shares are
+	// exact; else they are estimated from at least 16 random orders of the branches, with a mask per branch and order.
 	Masks int
 	// Seed of the random orders.
 	Seed uint64
-	// Limit on the tree's size; 0: 5000.
+	// Limit on the tree's size; 0 means 5000.
 	Limit int
 }
 
@@ -44,18 +44,18 @@ const (
 // Explanation explains one logit of a node.
 type Explanation struct {
 	Tree      *aggtree.Tree
-	Class     int       // the explained class
-	Predicted int       // with the largest logit
+	Class     int
+	Predicted int       // class with the largest logit
 	Logits    []float32 // of the root on the whole tree [classes]
 	// Alone is the root's logit without neighbours. Alone plus all shares is the logit.
 	Alone float64
 	// Exact means that all masks were computed; else shares are estimated from Orders random orders.
 	Exact bool
-	// Masks computed for the shares.
+	// Numbers of masks and orders computed for the shares.
 	Masks, Orders int
 	// Branches hold each tree node's contribution; the root's is 0.
 	Branches []Branch
-	// Features are the root's nonzero features, by effect on the logit.
+	// Features are the root's nonzero features, sorted by effect on the logit.
 	Features []Feature
 }
 
@@ -64,14 +64,14 @@ func (e *Explanation) Logit() float64 { return float64(e.Logits[e.Class]) }
 
 // Branch holds a tree node's contribution to the logit.
 type Branch struct {
-	// Share is the Shapley value: the gain in logit from unmasking the tree node, averaged over random masks of the
-	// others with keep rates uniform in 0 to 1. Shares sum to the logit minus Alone. Error is the standard error; 0 if
-	// exact.
+	// Share is the Shapley value: the gain in logit from unmasking this tree node, averaged over random masks of the
+	// other nodes with keep rates uniform in 0 to 1. Shares sum to the logit minus Alone. Error is Share's standard
+	// error; 0 if exact.
 	Share float64 `json:"share"`
 	Error float64 `json:"error,omitempty"`
-	// Without is the loss in logit from masking only this tree node, and so its subtree.
+	// Without is the loss in logit from masking only this tree node, which also cuts off its subtree.
 	Without float64 `json:"without"`
-	// Only is the gain over Alone if all but this path and its subtree are masked.
+	// Only is the gain over Alone if only the path to this tree node and its subtree are unmasked.
 	Only float64 `json:"only"`
 }
 
@@ -79,7 +79,7 @@ type Branch struct {
 type Feature struct {
 	Column int     `json:"column"`
 	Value  float32 `json:"value"`
-	Change float64 `json:"change"` // loss in logit if it is 0 wherever the node occurs in the tree
+	Change float64 `json:"change"` // loss in logit if the feature is 0 wherever the node occurs in the tree
 }
 
 // Complete returns the options with defaults filled in, or an error if Masks or Limit are out of range.
@@ -116,7 +116,7 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	e.Features = x.ownFeatures()
 	e.Exact, e.Masks, e.Orders = shares.orders == 0, shares.masks(), shares.orders
 
-	// In order: the whole tree, the root alone, each branch masked, each branch alone, features, shares.
+	// Requested in order: the whole tree, the root alone, each branch masked, each branch alone, features, shares.
 	n := tree.NumNodes()
 	kept := make([]bool, n)
 	ask := func(mask func(i int32) bool) {
@@ -196,7 +196,6 @@ func checkGraph(g *datasets.Graph) error {
 	return g.Features.Check()
 }
 
-// largest ignores NaN, which overflowing weights produce.
 func largest(x []float32) int {
 	best := 0
 	for c := range x {
@@ -226,12 +225,12 @@ type explainer struct {
 	backend  *backend.Backend
 	model    infer.Model
 	graph    *datasets.Graph
-	features datasets.Features // the tree's rows, then requested ones
+	features datasets.Features // the tree's rows, then the root's without each feature
 	found    [][]float32
 	err      error // the first error; nothing runs after it
 }
 
-// ownFeatures lists the root's features, and appends a row without each.
+// ownFeatures returns the root's nonzero features, and appends to x.features the root's row without each.
 func (x *explainer) ownFeatures() []Feature {
 	n, f := x.tree.NumNodes(), x.features
 	var all []Feature
@@ -240,7 +239,7 @@ func (x *explainer) ownFeatures() []Feature {
 			all = append(all, Feature{Column: column, Value: value})
 		}
 	}
-	rows := make([]int32, n, n+len(all)) // the tree's rows, then the root's, one per feature
+	rows := make([]int32, n, n+len(all)) // the tree's rows, then a copy of the root's per feature
 	for i := range rows {
 		rows[i] = int32(i)
 	}
@@ -274,7 +273,7 @@ func (x *explainer) goesOn() bool {
 	return x.err == nil
 }
 
-// runFull runs the model and clears the forest if it is full, and reports whether it did.
+// If the forest is full, runFull runs the model, clears the forest and returns true.
 func (x *explainer) runFull() bool {
 	full := x.full()
 	if full {

@@ -11,17 +11,17 @@ import (
 // mostEntries limits a forest's nodes and edges, and so the memory per run.
 const mostEntries = 1 << 21
 
-// forest is one graph that holds an aggregation tree under many masks and shares equal subtrees. A forest node is a
-// tree node with the children that one mask keeps, or a masked tree node with its whole subtree. Its row equals the
-// tree node's under that mask δ.
+// forest is one graph that holds an aggregation tree under many masks; equal subtrees are stored once. A forest node is
+// a tree node with the children that one mask keeps, or a masked tree node with its whole subtree. Its representation
+// equals the tree node's under that mask.
 type forest struct {
 	tree  *aggtree.Tree
 	whole []int32          // by tree node: the forest node with its whole subtree, unmasked
-	muted []int32          // likewise, masked
-	known map[string]int32 // nodes below the root, by tree node and children
+	muted []int32          // by tree node: the same, masked
+	known map[string]int32 // nodes below the root, by row, tree node, mask and children
 
 	node    []int32 // by forest node: its tree node
-	row     []int32 // its row of the features
+	row     []int32 // by forest node: its row of the features
 	masked  []bool
 	offsets []int64
 	indices []int32
@@ -74,7 +74,7 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 
 func (f *forest) full() bool { return len(f.node)+len(f.indices) > mostEntries }
 
-// branch returns tree node i, with the kept children from states, else masked.
+// branch returns tree node i with kept children from states and the others masked.
 func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	first, end := f.tree.Children(i)
 	children := make([]int32, 0, end-first)
@@ -88,7 +88,7 @@ func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	return f.add(i, i, false, children)
 }
 
-// states returns each tree node with its kept children, even if masked itself.
+// states returns each tree node's forest node with its kept children.
 func (f *forest) states(kept []bool) []int32 {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i >= 0; i-- {
@@ -108,7 +108,7 @@ func (f *forest) ask(kept []bool) {
 	f.asked = append(f.asked, f.branch(0, kept, states))
 }
 
-// askFor requests the root's logits with another row as its node's features, wherever the node occurs.
+// askFor requests the root's logits with this row as the features of the root's graph node.
 func (f *forest) askFor(row int32) {
 	states := slices.Clone(f.whole)
 	var children []int32

@@ -14,8 +14,8 @@ import (
 // under parents count.
 type shares struct {
 	tree   *aggtree.Tree
-	sets   [][]bool // all sets; nil: too many, draw orders
-	orders int      // even; 0: sets has all
+	sets   [][]bool // all sets; nil if too many, then orders are drawn
+	orders int      // even; 0 if sets holds all
 	seed   uint64
 }
 
@@ -39,7 +39,7 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns the number of sets: each child of a set's node is out, or in with any set below it.
+// count returns the number of sets: each child of a node in a set is out, or in with any set below it.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -52,7 +52,7 @@ func (s *shares) count() float64 {
 	return below[0]
 }
 
-// enumerate lists the sets that equal kept before tree node i.
+// enumerate appends the sets that agree with kept before tree node i.
 func (s *shares) enumerate(i int, kept []bool) {
 	for ; i < len(kept) && !kept[s.tree.Parent[i]]; i++ {
 		kept[i] = false
@@ -67,7 +67,7 @@ func (s *shares) enumerate(i int, kept []bool) {
 	}
 }
 
-// each calls with random orders of all tree nodes but the root, each order followed by its reverse, to reduce variance.
+// each calls call with random orders of all tree nodes but the root, each followed by its reverse, to reduce variance.
 func (s *shares) each(call func(order []int32)) {
 	r := rand.New(rand.NewPCG(s.seed, 0))
 	order := make([]int32, s.tree.NumNodes()-1)
@@ -107,7 +107,7 @@ func (s *shares) ask(x *explainer) {
 	})
 }
 
-// give computes the shares from the root's logit alone and the requested values.
+// give computes shares from the requested logits and alone, the root's logit without neighbours.
 func (s *shares) give(branches []Branch, alone float64, values []float64) {
 	if s.orders > 0 {
 		s.estimate(branches, alone, values)
@@ -140,7 +140,7 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 	}
 }
 
-// beta returns ∫ p^a (1-p)^b dp from 0 to 1, a!·b!/(a+b+1)!; 0 for a negative power, which does not occur.
+// beta returns ∫ p^a (1-p)^b dp from 0 to 1, a!·b!/(a+b+1)!; 0 for negative powers, whose result is not used.
 func beta(a, b int) float64 {
 	if a < 0 || b < 0 {
 		return 0

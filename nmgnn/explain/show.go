@@ -35,7 +35,7 @@ func (v View) node(base int32) string {
 	return strconv.Itoa(int(base))
 }
 
-// names returns nil for numeric ids, which would look like node numbers.
+// names returns nil if all ids are numeric, as they would look like node numbers.
 func (v View) names() []string {
 	for _, id := range v.Graph.NodeIDs {
 		if _, err := strconv.Atoi(id); err != nil {

@@ -30,7 +30,7 @@ type builder struct {
 	known        map[string]bool
 	err          error
 
-	// [edges] each, for Gather; targets [edges, 1], which scatter repeats to each width.
+	// Gather takes source and target [edges]; scatter repeats targets [edges, 1] to each width.
 	source, target, targets string
 	repeated                map[int]string // targets [edges, width]
 	degrees                 map[bool]value // by whether v counts itself
@@ -127,7 +127,7 @@ func (b *builder) filled(x float32, width int) value {
 	return value{b.add("ConstantOfShape", []string{shape}, tensor("value", floats("", []float32{x}, 1))), width}
 }
 
-// edges drops self-loops, as graph readers do: layers add v to N_v themselves.
+// edges drops self-loops, as graph readers do, since layers add v to N_v themselves.
 func (b *builder) edges() {
 	b.scope = "edges"
 	row := func(from string, number int64) string {
@@ -148,8 +148,8 @@ func (b *builder) gather(h value, index string) value {
 	return value{b.add("Gather", []string{h.name, index}, integer("axis", 0)), h.width}
 }
 
-// scatter reduces edge rows [edges, width] by "add" or "max" into their targets' rows of first [nodes, width]. It
-// avoids ScatterND: ONNX Runtime's adds from several threads at once and loses terms.
+// scatter reduces edge rows [edges, width] by "add" or "max" into their targets' rows of first [nodes, width]. In ONNX
+// Runtime, ScatterND would add from several threads at once and lose terms.
 func (b *builder) scatter(reduction string, first, edges value) value {
 	index := b.targets
 	if edges.width > 1 {

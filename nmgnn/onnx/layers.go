@@ -125,7 +125,7 @@ func (b *builder) leaky(x value) value {
 }
 
 // attend sums h over v ∪ N_v, weighted by the softmax of the scores own [nodes, heads] and edges [edges, heads].
-// Subtracting the maximum keeps exp in range; the sum is then at least 1.
+// Subtracting the maximum keeps exp in range; the divisor is then at least 1.
 func (b *builder) attend(own, edges, h value) value {
 	top := b.scatter("max", own, edges)
 	own = b.elementwise("Exp", b.elementwise("Sub", own, top.name))

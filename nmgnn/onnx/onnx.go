@@ -15,9 +15,8 @@
 // Any number of nodes and edges works, even no edges. The metadata holds class names (a JSON list), settings (JSON),
 // data, seed and version.
 //
-// This package encodes ONNX's few messages with google.golang.org/protobuf's functions for single fields, a module that
-// is linked anyway. Code generated from onnx.proto would be thousands of lines, regenerated with each release of
-// protobuf, for field numbers that never change.
+// Functions of google.golang.org/protobuf, which is linked anyway, encode ONNX's few messages field by field. Generated
+// code would be thousands of lines for field numbers that never change.
 package onnx
 
 import (
@@ -37,8 +36,7 @@ import (
 const maxBytes = 1<<31 - 1
 
 // Save writes the model atomically as an ONNX file, with the program's version unless "". Equal models give equal
-// files. It returns an error for a nil or invalid model, custom layers, a model that needs several runs
-// ([hyper.Parameters.CheckOneRun]), or a file over ONNX's 2 GiB.
+// files. It returns an error for a model that [cached.Model.Check] refuses, custom layers, or a file over ONNX's 2 GiB.
 func Save(path string, m *cached.Model, version string) error {
 	file, err := convert(m, version)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	tensorKind = 4
 )
 
-// message is a message of ONNX's onnx.proto. Fields are in order and unset ones omitted, so equal models give equal
+// message is a message of ONNX's onnx.proto. Fields are in order and unset fields omitted, so equal models give equal
 // bytes.
 type message []byte
 
@@ -66,7 +66,7 @@ func (n node) encode() (m message) {
 	return m
 }
 
-// AttributeProtos.
+// These functions return an AttributeProto.
 
 func integer(name string, x int64) message {
 	return message{}.text(1, name).int(3, uint64(x)).int(20, intKind)

@@ -29,7 +29,7 @@ type Result struct {
 	Difference float64
 }
 
-// tolerance is for float32 sums, which depend on their order.
+// tolerance allows for float32 sums in another order.
 const tolerance = 1e-5
 
 // Holds reports whether the results agree within 1e-5.
@@ -40,10 +40,10 @@ type Options struct {
 	// Mask marks masked nodes of the graph; nil: none.
 	Mask []bool
 	// Pruned removes masked nodes from the tree instead of masking them. Leave it unset for GAT and GATv2, whose
-	// softmax includes masked neighbours (section 5: normalise, then mask). Set it for other layers, or one that
-	// ignores the mask goes unnoticed.
+	// softmax includes masked neighbours (section 5: normalise, then mask). Set it for other layers; otherwise a layer
+	// that ignores the mask passes.
 	Pruned bool
-	// Limit on the tree's size; 0: [aggtree.DefaultLimit].
+	// Limit on the tree's size; 0 means [aggtree.DefaultLimit].
 	Limit int
 }
 

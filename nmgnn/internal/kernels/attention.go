@@ -8,8 +8,8 @@ import (
 // Attention is the input of [Product.Attend]: y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of row v, with α
 // the softmax of the scores, per head.
 type Attention struct {
-	// Scores [slots, heads]; nil: LeakyReLU(source_u + target_v) with slope Slope below zero, Source [columns, heads],
-	// Target [rows, heads].
+	// Scores [slots, heads]; nil means LeakyReLU(source_u + target_v) with slope Slope below zero, Source [columns,
+	// heads], Target [rows, heads].
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
@@ -37,7 +37,7 @@ func attendByParts(p Product, a Attention) *Node {
 	heard, _ := masked(false, a.Values, a.Mask)
 	scores, value := StopGradient(e), StopGradient(heard)
 	headCount := e.Shape().Dimensions[1]
-	// α_vu = q_vu / Σ_w q_vw: dividing the sum over u saves passes over the entries.
+	// Dividing the sum over u, not each α_vu = q_vu / Σ_w q_vw, saves passes over the entries.
 	present, scores := Among(p, scores, a.Present)
 	shifted := p.noFuse(Sub(scores, p.Spread(p.Highest(scores))))
 	q := p.noFuse(Where(present, Exp(shifted), ZerosLike(scores)))
@@ -75,7 +75,7 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 }
 
 // Among returns which entries of e [slots, width] count (neither padding nor zero in present [slots, 1]), and e with
-// [Lowest] elsewhere, which is no row's maximum.
+// [Lowest], no row's maximum, in the other entries.
 func Among(p Product, e, present *Node) (is, among *Node) {
 	g := e.Graph()
 	if present == nil {

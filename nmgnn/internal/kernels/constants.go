@@ -25,8 +25,8 @@ func NewConstants(store *model.Store, path string) *Constants {
 	return &Constants{store: store, path: path}
 }
 
-// Share puts later variables in memory shared with backend b, if supported, so that new values are copied once. nil
-// changes nothing.
+// Share puts variables made later into memory shared with b, if b supports it, so that new values are copied once. A
+// nil b changes nothing.
 func (c *Constants) Share(b compute.Backend) *Constants {
 	if b != nil && b.HasSharedBuffers() {
 		c.shares = b
@@ -81,7 +81,7 @@ func (c *Constants) made(name string, t *tensors.Tensor) *model.Variable {
 	variable, err := c.store.CreateVariable(model.JoinPath(c.path, name), t)
 	if err == nil {
 		var value *tensors.Tensor
-		// The store, or a checkpoint, may hold this path and shape with other numbers.
+		// The store or a checkpoint may already hold other numbers at this path.
 		if value, err = variable.Value(); err == nil && value != t {
 			err = variable.SetValue(t)
 		}
@@ -108,7 +108,7 @@ func overwrite[T int32 | uint32 | float32](v *model.Variable, data []T) error {
 }
 
 // Fill calls fill to write a variable's numbers, if possible in shared memory ([Constants.Share]). No computation may
-// use them meanwhile.
+// use the variable meanwhile.
 func Fill(v *model.Variable, fill func(flat []float32)) error {
 	value, err := v.Value()
 	if err != nil {
@@ -126,7 +126,7 @@ func Donate(g *Graph, store *model.Store) {
 	}
 }
 
-// Positions returns the positions of a matrix's entries, uint32 [dimensions…]: stored, or 0, 1, … if nil.
+// Positions returns a matrix's positions, uint32 [dimensions…]: those in stored, or 0, 1, … if stored is nil.
 func Positions(g *Graph, stored *model.Variable, dimensions []int) *Node {
 	if stored != nil {
 		return ConvertDType(stored.NodeValue(g), dtypes.Uint32)

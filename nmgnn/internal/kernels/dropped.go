@@ -9,7 +9,7 @@ import (
 // DroppedBytes limits the memory for blocks of a [Dropped].
 const DroppedBytes = 32 << 20
 
-// Dropped is a large dense matrix with dropout. Package fused drops and multiplies it block by block, without a copy.
+// Dropped is a large dense matrix with dropout. Package fused drops and multiplies blocks, without copying the matrix.
 type Dropped struct {
 	x      *Node // [rows, width]; gets no gradient
 	seen   *Node // [rows, 1]; nil: all
@@ -19,7 +19,7 @@ type Dropped struct {
 	fused  bool
 }
 
-// DropoutOf returns [Random.DropoutSeen] of x, with equal numbers, for products only. The generator must not be nil.
+// DropoutOf returns the same numbers as [Random.DropoutSeen] of x, for products only. r must not be nil.
 func (r *Random) DropoutOf(x *Node, rate float64, seen *Node) Dropped {
 	return Dropped{x: StopGradient(x), seen: seen, stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
 		x.Rank() == 2 && fused.Available(x.Graph())}
@@ -69,7 +69,7 @@ func (d Dropped) Times(w *Node) *Node {
 		})
 }
 
-// Each block is made after the previous block's result.
+// To save memory, blocks makes each block after the previous result.
 func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, after *Node) {
 	rows := max(1, d.block/d.width())
 	if !d.fused || rows >= d.rows() {

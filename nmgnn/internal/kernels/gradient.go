@@ -29,7 +29,7 @@ func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node)
 }
 
 // Dense returns x·w, x [rows, width], w [width, out]; gradients sum in a fixed order if [fused.SumsInOrder]. The
-// gradient towards the result must be zero in rows where seen [rows, 1] is; nil: it may be anything.
+// result's gradient must be zero in rows where seen [rows, 1] is zero; seen may be nil.
 func Dense(x, w, seen *Node) *Node {
 	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
 	if !fused.SumsInOrder(x.Graph()) {
@@ -42,7 +42,7 @@ func Dense(x, w, seen *Node) *Node {
 }
 
 // DenseAdjoint returns xᵀ·v, x [rows, width], v [rows, out], for large x. v must be zero in rows where seen [rows, 1]
-// is; nil: none.
+// is zero; seen may be nil.
 func DenseAdjoint(x, v, seen *Node) *Node {
 	if fused.SumsInOrder(x.Graph()) {
 		return fused.Outer(x, v, seen)
@@ -53,9 +53,8 @@ func DenseAdjoint(x, v, seen *Node) *Node {
 
 const leanParam = "/nodemask_lean"
 
-// Lean lets a computation leave out what changes no number: additions of zero and, if masks hold only 0 and 1,
-// multiplications by masks. XLA then fuses other operations, so a product may be rounded before it is added or not:
-// batch normalization would have other digits.
+// Lean lets a computation omit additions of zero and, if zeroOne (masks hold only 0 and 1), multiplications by masks.
+// XLA then fuses differently, which may change rounding, and so batch normalization's digits.
 func Lean(g *Graph, zeroOne bool) { model.SetGraphParam(g, leanParam, zeroOne) }
 
 func lean(g *Graph) (is, zeroOne bool) {
@@ -64,7 +63,7 @@ func lean(g *Graph) (is, zeroOne bool) {
 	return is && fused.Skips(g), zeroOne
 }
 
-// Argument is an input of a function; Adjoint maps the result's gradient to X's.
+// Argument is an input of a function; Adjoint maps the result's gradient to X's gradient.
 type Argument struct {
 	X       *Node
 	Adjoint func(v *Node) *Node
@@ -72,8 +71,8 @@ type Argument struct {
 
 // WithAdjoints returns y with these gradients towards its arguments, and no others.
 //
-// GoMLX allows custom gradients on identities only. So an identity on y receives v, and one on each x starts from it.
-// An element of x minus itself links them; the gradient along this link is ignored and never computed.
+// GoMLX allows custom gradients on identities only. So an identity on y receives v, y's gradient, and an identity on
+// each x returns its adjoint. An element of x minus itself links both; the link's own gradient is never computed.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
 	for _, a := range arguments {

@@ -9,8 +9,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Seeing returns p for a computation that reads only the result rows where seen [rows, 1] is not zero: other rows may
-// be zero, and their gradients must be. nil, or scatters: p itself.
+// Seeing returns p for a computation that reads only result rows where seen [rows, 1] is not zero. Other rows may be
+// zero; their gradients must be zero. If seen is nil or p scatters: p itself.
 func Seeing(p Product, seen *Node) Product {
 	if p.fused && seen != nil {
 		p.seen = seen
@@ -18,8 +18,8 @@ func Seeing(p Product, seen *Node) Product {
 	return p
 }
 
-// Reach returns 1 for rows seen [rows, 1] and rows that sums over their entries read, else 0. Only columns where mask
-// [rows, 1] is not zero count; nil: all. It returns nil, meaning all rows, if the backend gains nothing.
+// Reach returns 1 for rows seen [rows, 1] and for rows that a seen row's sum reads, else 0. Only columns where mask
+// [rows, 1] is not zero count; nil means all. It returns nil, meaning all rows, if the backend gains nothing.
 func Reach(p Product, seen, mask *Node) *Node {
 	if !p.fused || seen == nil || !fused.Skips(seen.Graph()) {
 		return nil
@@ -27,8 +27,8 @@ func Reach(p Product, seen, mask *Node) *Node {
 	return p.in(seen.Graph()).Reach(seen, mask)
 }
 
-// Rooted returns h + [Sum] + bias in one loop, with gradients towards h and bias [1, width], of a square matrix. It
-// returns nil if the computation is not [Lean], or this product scatters.
+// Rooted returns h + [Sum] + bias of a square matrix in one loop, with gradients towards h and bias [1, width]. It
+// returns nil if the computation is not [Lean], or p scatters.
 func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	is, zeroOne := lean(h.Graph())
 	if !p.fused || !is || mask != nil && !zeroOne {
@@ -50,7 +50,7 @@ func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 }
 
 // Times returns Σ over each row's entries of weights [slots, heads] times h: [columns, width] → [rows, width]. Where
-// factor [columns, 1] is zero h must be, too, and need not be read.
+// factor [columns, 1] is zero, h must be zero and need not be read.
 func (p Product) Times(h, factor, weights *Node) *Node {
 	return times(p.pattern, h, weights, nil, fused.Rows{Heard: factor, Wanted: p.seen})
 }
@@ -88,7 +88,8 @@ func (p Product) TotalBack(e *Node) *Node {
 	return p.adjoint.Total(p.transposed(e))
 }
 
-// SumDropped returns [Sum] without a mask, with keep = DropEntries of the values. Dropped rows need not be read.
+// SumDropped returns [Sum] without a mask, with keep = DropEntries of the values. Rows of dropped entries need not be
+// read.
 func (p Product) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
 	if !p.fused || !fused.Skips(g) {
@@ -111,7 +112,7 @@ func (p Product) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
 		return s.drop(x, p.Slots(), heads, rate, nil, nil) // slots are entries
 	}
 	g := s.key.Graph()
-	// Numbered by entry, not slot: all kernels drop the same entries.
+	// Entries, not slots, are numbered, so that all kernels drop the same entries.
 	entry := ConvertDType(p.position().NodeValue(g), dtypes.Uint32)
 	shape := shapes.Make(dtypes.Uint32, p.Slots(), heads)
 	positions := entry
@@ -137,7 +138,8 @@ func (p Product) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
 	return Sum(p, h, mask, weights, gradients)
 }
 
-// Attend returns attention's sums: see [Attention]. Loops visit each entry once, and once or twice for gradients.
+// Attend returns the sums that [Attention] describes. Fused loops visit each entry once, and once or twice for
+// gradients.
 func (p Product) Attend(a Attention) *Node {
 	if !p.fused || a.Present != nil { // the loops cannot omit entries
 		return attendByParts(p, a)
@@ -164,8 +166,8 @@ func (p Product) Attend(a Attention) *Node {
 	}
 	y, alpha, kept := m.Attend(s, value, a.Keep, biased)
 	if !a.Gradients {
-		// The pure-Go backend fails if a program ends with one of several results and later ones are unused; this node
-		// follows all of them.
+		// The pure-Go backend fails if a program ends with one of several results and does not use later ones; this
+		// node comes after all.
 		return StopGradient(y)
 	}
 	type gradients struct{ scores, target *Node }
@@ -186,7 +188,7 @@ func (p Product) Attend(a Attention) *Node {
 	return WithAdjoints(y, towards...)
 }
 
-// Kernels leave padding uninitialised.
+// cleared sets padding, which kernels leave uninitialised, to zero.
 func (p Product) cleared(e *Node) *Node {
 	if p.options.Slots == 0 {
 		return e
@@ -209,7 +211,7 @@ func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
 		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)} // see Attend
 	})
-	// Joined: gradients arrive at one node.
+	// One node joins both results, so that one node receives both gradients.
 	source, target = fused.Score(x, fa, fb, dims[0])
 	both := WithAdjoints(Concatenate([]*Node{source, target}, 1),
 		Argument{h, func(v *Node) *Node { return backward(v).x }},
@@ -243,7 +245,7 @@ func (p Product) LeakyScores(source, target, a *Node, slope float64, gradients b
 }
 
 // withLeakyAdjoints returns y = a·LeakyReLU(source_u + target_v) with gradients. d is the gradient of y; ofTarget
-// returns u_v = Σ_u d_vu·LeakyReLU'(source_u + target_v), ofSource the same sum over v, w_u, both without a. The
+// returns u_v = Σ_u d_vu·LeakyReLU'(source_u + target_v), and ofSource the same sum over v, w_u; both omit a. The
 // gradients are a·u towards target, a·w towards source and, as LeakyReLU(x) = x·LeakyReLU'(x), Σ_v target_v·u_v + Σ_u
 // source_u·w_u towards a.
 func withLeakyAdjoints(y, source, target, a *Node, ofSource, ofTarget func(d *Node) *Node) *Node {

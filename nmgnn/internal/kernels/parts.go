@@ -11,7 +11,7 @@ import (
 
 func (p *parts) hasTransposed() bool { return p.options.Gradients && !p.options.Symmetric }
 
-// Otherwise the untransposed matrix would be used.
+// Without this panic the untransposed matrix would be used.
 func (p *parts) needTransposed() {
 	if !p.options.Gradients && !p.options.Symmetric {
 		panic(errors.New("a product that was made without gradients has no transposed matrix"))
@@ -63,7 +63,7 @@ func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	return nil
 }
 
-// transposedAt returns the adjoint's slots here [slots, 1]; padding gets the number of slots.
+// transposedAt returns for each slot of the adjoint the entry's slot here [slots, 1], the number of slots in padding.
 func (p *parts) transposedAt() *model.Variable {
 	return once(p, "transposed", p.adjoint, int32(p.Slots()), p.transposedFrom)
 }
@@ -86,13 +86,13 @@ func (p *parts) transposedValues() *model.Variable {
 	})
 }
 
-// transposed moves e [slots, width] into the adjoint's slots, 0 in padding.
+// transposed reorders e [slots, width] by the adjoint's slots, with 0 in padding.
 func (p *parts) transposed(e *Node) *Node {
 	return Gather(padRows(e, p.Slots()+1), p.transposedAt().NodeValue(e.Graph()))
 }
 
-// Ints returns a variable [slots, 1] with a number per entry, and padding. Only a name's first call calls of, which
-// returns the numbers in the matrix's order. It panics on failure.
+// Ints returns a variable [slots, 1] of the numbers that of returns, in the matrix's order, then padding. Later calls
+// with this name return the same variable. It panics on failure.
 func (p *parts) Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable {
 	return once(p, name, p.pattern, padding, of)
 }

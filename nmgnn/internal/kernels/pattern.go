@@ -11,10 +11,10 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// pattern holds the entries of a matrix, or of its transpose, by row, then padding outside all rows, with valid indices
-// for gathers.
+// pattern holds the entries of a matrix, or of its transpose, by row, then padding, which is in no row but has valid
+// indices for gathers.
 type pattern struct {
-	fused                bool // its loops run, else scatters
+	fused                bool // package fused's loops run, else scatters
 	rows, room           int
 	matrix               csr.Matrix
 	offsets, column, row *model.Variable // [rows+1, 1] for fused loops, [room, 1], [room, 1]
@@ -53,7 +53,6 @@ func perSlot[T any](p *pattern, perEntry []T, padding T) []T {
 	return all
 }
 
-// rowOf returns the entries' rows, made on first use.
 func (p *pattern) rowOf() *model.Variable {
 	if p.row == nil {
 		p.row = p.into.Ints("row", perSlot(p, p.matrix.RowIndices(), 0), p.room, 1)
@@ -107,7 +106,7 @@ func (p *pattern) Total(e *Node) *Node {
 	return ScatterSum(zeros, p.row.NodeValue(e.Graph()), e, true, false)
 }
 
-// Highest returns each row's maximum: e [slots, width], [Lowest] in padding → [rows, width]; Lowest if empty.
+// Highest returns each row's maximum, [Lowest] if empty: e [slots, width], Lowest in padding → [rows, width].
 func (p *pattern) Highest(e *Node) *Node {
 	if p.fused {
 		return p.in(e.Graph()).Highest(e)
@@ -128,8 +127,8 @@ func (p *pattern) Agreement(x, h *Node, heads int) *Node {
 	return ReduceSum(Reshape(Mul(p.Spread(x), p.Gather(h)), p.room, heads, -1), -1)
 }
 
-// noFuse returns x, which XLA on a CPU does not fuse into uses that would recompute it per entry. XLA removes
-// OptimizationBarrier before fusion but never fuses a scatter; this one adds zero to one row, in place. On a GPU more
+// noFuse returns x such that XLA on a CPU does not fuse it into uses that would recompute it per entry. XLA removes
+// OptimizationBarrier before fusion but never fuses a scatter, so one adds zero to a row, in place. On a GPU more
 // fusion means fewer launches.
 func (p *pattern) noFuse(x *Node) *Node {
 	if !p.fused {

@@ -1,5 +1,5 @@
 // Package kernels multiplies with sparse matrices inside computations: sums over neighbours, attention, sparse
-// features. Layers use [Product]; the backend's [Plan] chooses its [Kernel].
+// features. Layers use [Product]; the backend's [Plan] chooses the [Kernel].
 package kernels
 
 import (
@@ -44,8 +44,8 @@ type Planned struct {
 	Plan
 }
 
-// PlanFor returns the plan for features of a density (the share of nonzeros): package fused if the backend runs it,
-// else scatters (on a CPU up to 27 times slower), as for a nil backend (any).
+// PlanFor returns the plan for features of a density (the share of nonzeros): package fused if b runs it, else scatters
+// (on a CPU up to 27 times slower). A nil b means any backend and gets scatters.
 func PlanFor(b compute.Backend, density float64) Plan {
 	if b, ok := b.(Planned); ok {
 		return b.Plan
@@ -66,7 +66,7 @@ type Options struct {
 	Symmetric bool
 	// Gradients adds products with the transposed matrix.
 	Gradients bool
-	// Slots makes room for this many entries in [Product.Replace], with [FusedKernel]; fewer than now: no spare room.
+	// Slots makes room for this many entries in [Product.Replace], with [FusedKernel]; never fewer than now.
 	Slots int
 	// Share is the backend to share memory with, for frequent Replace; nil: none.
 	Share compute.Backend
@@ -92,7 +92,7 @@ type parts struct {
 	constants *Constants
 	options   Options
 	lazy      map[string]lazy // made on first use
-	// in Replace: the entries in the transpose's order; may be nil
+	// the entries in the transpose's order, during Replace; may be nil
 	from []int32
 }
 
@@ -119,7 +119,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		return Product{}, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && o.Slots == 0 {
-		o.Kernel = ScatterKernel // its gradients ignore the padding that makes up for entries
+		o.Kernel = ScatterKernel // scatters' gradients ignore the slot of padding
 	}
 	constants := NewConstants(store, path).Share(o.Share)
 	p := &parts{constants: constants, options: o, lazy: map[string]lazy{}}
@@ -132,7 +132,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 	return Product{parts: p}, errors.Join(constants.err, p.adjoint.into.err)
 }
 
-// check validates indices once per matrix: kernels trust them.
+// check returns an error for invalid offsets or indices, since kernels trust them.
 func check(m csr.Matrix) error {
 	if m.NumEntries() > math.MaxInt32 {
 		return fmt.Errorf("a matrix with %d entries: at most %d can be numbered", m.NumEntries(), math.MaxInt32)

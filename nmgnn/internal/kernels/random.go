@@ -8,8 +8,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Random makes random bits in a computation by hashing a key, the stream's number and the position. It has no state
-// and, unlike GoMLX's generator, a seed means the same dropout on every backend.
+// Random makes random bits in a computation by hashing a key, the stream's number and the position. It has no state.
+// Unlike with GoMLX's generator, a seed gives the same dropout on every backend.
 type Random struct {
 	key     *Node // [2] uint32, fresh every epoch
 	streams uint32
@@ -74,7 +74,7 @@ func (s Stream) half(i int) *Node {
 	return mix(BitwiseXor(key, Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
 }
 
-// drop returns x·Keep(0, 1, …) row by row (nil x: Keep), and 0 where the gate is below 0, computed by package fused.
+// drop returns x·Keep (positions counted row by row; nil x is ones), and 0 where gate is below 0, in package fused.
 func (s Stream) drop(x *Node, rows, columns int, rate float64, seen, gate *Node) *Node {
 	draw, scale := s.dropped(rate)
 	return fused.Drop(draw, scale, x, rows, columns, seen, gate)
@@ -109,7 +109,7 @@ func (s Stream) kept(positions, bound, value *Node) *Node {
 	return Where(dropped, BroadcastToShape(Const(g, float32(0)), shape), BroadcastToShape(value, shape))
 }
 
-// mix is Chris Wellons' "lowbias32", a bijection: each input bit flips each output bit about half of the time.
+// mix is Chris Wellons' "lowbias32", a bijection in which each input bit flips each output bit about half of the time.
 func mix(x *Node) *Node {
 	g := x.Graph()
 	x = BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(16)))

@@ -8,8 +8,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rates are drop rates in variables, which can change without recompiling. A draw finds its variable by the rate it was
-// compiled with.
+// Rates are drop rates in variables, so that they can change without recompiling. A draw finds its variable by the rate
+// that it was compiled with.
 type Rates struct {
 	compiled       []float64
 	bounds, scales *model.Variable // [rates]; nil without rates
@@ -48,7 +48,7 @@ func (r *Rates) Replace(rates []float64) error {
 	return overwrite(r.scales, scales)
 }
 
-// Use makes the computation's draws read these rates; nil: rates are compiled in.
+// Use makes the computation's draws read these rates; a nil r compiles rates in.
 func (r *Rates) Use(g *Graph) {
 	if r != nil {
 		model.SetGraphParam(g, ratesParam, r)

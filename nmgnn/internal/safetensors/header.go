@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// mostOfTensor limits the text of a tensor's description: a long list of sizes would take many times its text's memory.
+// mostOfTensor limits a tensor's description in bytes: decoding a long list of sizes takes many times its text's
+// memory.
 const mostOfTensor = 1024
 
 // parseHeader needs memory of a few times the header's size.

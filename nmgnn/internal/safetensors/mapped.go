@@ -14,7 +14,7 @@ type Array[T Number] struct {
 	bytes  []byte
 }
 
-// NewArray returns an array of n zeros, in a file that is removed from $TMPDIR at once. Disk space is reserved now: a
+// NewArray returns an array of n zeros, in a file that it removes from $TMPDIR at once. It reserves disk space, so a
 // full disk is an error here, not later.
 func NewArray[T Number](n int) (_ *Array[T], err error) {
 	var zero T
@@ -32,7 +32,7 @@ func NewArray[T Number](n int) (_ *Array[T], err error) {
 	path := a.file.Name()
 	defer func() {
 		if err != nil {
-			_ = a.file.Close() // the other error matters
+			_ = a.file.Close() // err matters more
 			_ = os.Remove(path)
 		}
 	}()
@@ -49,9 +49,8 @@ func NewArray[T Number](n int) (_ *Array[T], err error) {
 	return a, nil
 }
 
-// mapWhole returns a file's mapped bytes and a function that unmaps them.
 func mapWhole(f *os.File, size int64) ([]byte, func() error, error) {
-	if size == 0 { // cannot be mapped
+	if size == 0 { // empty files cannot be mapped
 		return nil, func() error { return nil }, nil
 	}
 	data, err := mapFile(f, size, false)

@@ -61,7 +61,7 @@ func Open(path string, kind Kind) (*File, error) {
 		f, err = parse(whole, path, kind)
 		return err
 	}); err != nil {
-		_ = release() // the other error matters
+		_ = release() // err matters more
 		return nil, err
 	}
 	f.release = release
@@ -77,8 +77,8 @@ func (f *File) Close() error {
 	return release()
 }
 
-// Guard calls read, which reads tensors, and turns faults into an error, since a mapped file may be truncated
-// meanwhile. It covers only the calling goroutine.
+// Guard calls read and turns memory faults into an error, since a mapped file may be truncated meanwhile. It covers
+// only the calling goroutine.
 func Guard(path string, read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -98,7 +98,6 @@ func Guard(path string, read func() error) (err error) {
 	return read()
 }
 
-// parse needs memory of a few times the header's size.
 func parse(whole []byte, path string, kind Kind) (*File, error) {
 	f, header, err := layout(whole, path, kind)
 	if err != nil {
@@ -180,7 +179,7 @@ func (f *File) place(start int64) error {
 	return nil
 }
 
-// One pass also finds NaNs and infinities.
+// verify checks checksums and, in the same pass, that numbers are finite.
 func (f *File) verify(header []byte) error {
 	own := f.metadata[headerSumKey]
 	ofHeader := sha256.Sum256(bytes.ReplaceAll(header, []byte(own), []byte(none)))
@@ -243,11 +242,11 @@ func (f *File) Has(name string) bool {
 	return ok
 }
 
-// Any is any size in the shape for [Get].
+// Any stands for any size in a shape for [Get].
 const Any = -1
 
-// Get returns a tensor's values and shape. Values may be in place: do not change them, nor read them after Close. A
-// missing name, another type or another shape is an error; without sizes, any shape is allowed.
+// Get returns a tensor's values and shape. Values may lie in the mapped file: do not change them, nor read them after
+// Close. A missing name, another type or another shape is an error; without sizes, any shape is allowed.
 func Get[T Number](f *File, name string, sizes ...int) (values []T, shape []int, err error) {
 	i, ok := f.byName[name]
 	if !ok {

@@ -36,7 +36,7 @@ import (
 const (
 	version     = "1"
 	maxFile     = 1 << 40
-	maxHeader   = 100_000_000 // the format's own
+	maxHeader   = 100_000_000 // the format's own limit
 	maxTensors  = 4096
 	maxMetadata = 256 // keys
 	maxRank     = 8
@@ -93,7 +93,7 @@ type Builder struct {
 	err      error // the first error of an Add
 }
 
-// New returns a Builder for a kind of file, with other metadata than the format's own.
+// New returns a Builder for a kind of file, whose metadata adds to the format's own.
 func New(kind string, metadata map[string]string) *Builder {
 	b := &Builder{kind: kind, metadata: maps.Clone(metadata)}
 	if b.metadata == nil {
@@ -118,7 +118,7 @@ func (b *Builder) fail(format string, args ...any) {
 	}
 }
 
-// Add adds a row-major tensor. [Builder.WriteFile] returns its error.
+// Add adds a row-major tensor. [Builder.WriteFile] returns Add's error.
 func Add[T Number](b *Builder, name string, values []T, shape ...int) {
 	t := tensor{name: name, dtype: typeOf[T](), shape: shape, write: func(w io.Writer) { writeNumbers(w, values) }}
 	size := 1
@@ -226,7 +226,7 @@ func appendJSON(out *bytes.Buffer, value any) {
 }
 
 func writeNumbers[T Number](w io.Writer, data []T) {
-	if littleEndian && len(data) > 0 { // as in memory
+	if littleEndian && len(data) > 0 { // memory has the file's byte order
 		_, _ = w.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(data[0]))))
 		return
 	}

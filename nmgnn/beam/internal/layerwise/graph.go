@@ -38,7 +38,6 @@ func add(x *datasets.Features, row []float32) {
 	x.Offsets = append(x.Offsets, int64(len(x.Values)))
 }
 
-// packed returns features in the smaller of dense and sparse form.
 func packed(x datasets.Features) datasets.Features { return x.Stored(x.Density() <= 0.25) }
 
 // dealer splits an input file into parcels, writes these, and emits their file names per shard.
@@ -264,7 +263,6 @@ func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
 
-// nearFn writes the shard and number of each neighbour.
 type nearFn struct{ run }
 
 // ProcessElement looks up a shard's neighbours in their shards.

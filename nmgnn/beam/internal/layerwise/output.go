@@ -109,7 +109,6 @@ func (f *outputFn) table(shard int) error {
 	return nil
 }
 
-// short writes a number in the fewest digits that identify it.
 func short(x float32) string { return strconv.FormatFloat(float64(x), 'g', -1, 32) }
 
 func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datasets.Features, err error) {

@@ -21,7 +21,7 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// run is what workers need: file paths, the run's key, and the model.
+// run is what workers need.
 type run struct {
 	Work, Key string
 	Shards    int

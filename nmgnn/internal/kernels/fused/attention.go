@@ -6,7 +6,7 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// The kernels of attention in Go, as in loops.go.
+// Attention's kernels for the pure-Go backend.
 
 func agreement(x, y []array) {
 	offsets, columns, h, width, heads := x[0].ints, x[1].ints, x[3].floats, x[2].columns, y[0].columns

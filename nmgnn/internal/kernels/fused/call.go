@@ -28,7 +28,7 @@ const (
 	outerKernel          = "nodemask_outer" // in C only
 )
 
-// Bits of the first input of kernels with optional inputs; the same as in handlers.c.
+// Bits in a kernel's first input tell which optional inputs follow. handlers.c has the same bits.
 const (
 	heardBit = 1 << iota
 	wantedBit
@@ -40,11 +40,11 @@ const (
 	gateBit
 )
 
-// Rows are the rows that a kernel may skip, and what sums start from; nil: none.
+// Rows are rows that a kernel may skip, and summands of its sums; each may be nil.
 type Rows struct {
-	// Heard [columns, 1] is zero for rows of h that count as zero, unread; unless [Skips], they must be zero.
+	// Heard [columns, 1] is zero for rows of h that count as zero and are not read; unless [Skips], they must be zero.
 	Heard *Node
-	// Wanted [rows, 1] is zero for result rows that may be zero. In Go, only sums use it.
+	// Wanted [rows, 1] is zero for result rows that may be zero. In Go, only sums use Wanted.
 	Wanted *Node
 	// Root [rows, width] and Bias [1, width] are added to sums if [Skips]: (Root + sum) + Bias. Attention takes only a
 	// Bias, other sums a Bias only with a Root.
@@ -77,7 +77,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		outputs := make([]*Node, len(results))
 		for i, r := range results {
-			// Not zeros: functions would share those, but may use only their own nodes.
+			// Functions would share a node of zeros, but may use only their own nodes.
 			outputs[i] = Iota(g, shapes.Make(dtypes.Float32, r[0], r[1]), 0)
 		}
 		return outputs
@@ -95,8 +95,8 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	return outputs
 }
 
-// must panics, as GoMLX does, unless a matrix is nil or has these rows and columns (below 0: any but 0 columns, as
-// kernels divide by them).
+// must panics, as GoMLX does, unless x is nil or has these rows and columns; below 0 means any number but 0 columns, as
+// kernels divide by columns.
 func must(name string, x *Node, rows, columns int) {
 	if x == nil {
 		return
@@ -162,8 +162,8 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *No
 	return m.times(droppedBit, h, weights, numbers, r, draw, scale)
 }
 
-// Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and all kernels skip [Rows]. In Go
-// that would be slower, or change the order of sums.
+// Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and all its kernels skip [Rows]. In
+// Go that would be slower, or change the order of sums.
 func Skips(g *Graph) bool { return takesForeign(g.Backend()) }
 
 func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...*Node) *Node {
@@ -181,8 +181,8 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 		h.Shape().Dimensions[0], m.rows()), draw, given(m.Offsets, m.Columns, h, weights, positions))...)[0]
 }
 
-// Reach returns 1 for rows seen [rows, 1] and rows that sums over their entries read, else 0. Only columns heard [rows,
-// 1] count; nil: all. The matrix is square.
+// Reach returns 1 for rows seen [rows, 1] and for rows that a seen row's sum reads, else 0. Only columns heard [rows,
+// 1] count; nil means all. The matrix is square.
 func (m Matrix) Reach(seen, heard *Node) *Node {
 	must("seen", seen, m.rows(), 1)
 	must("heard", heard, m.rows(), 1)
@@ -271,12 +271,12 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 
 var sumsInOrder atomic.Bool
 
-// HoldSums has sums over rows computed by [Outer] in all that XLA compiles for a CPU in this process.
+// HoldSums makes all that XLA compiles for a CPU in this process sum over rows with [Outer].
 func HoldSums() { sumsInOrder.Store(true) }
 
-// Outer returns xᵀ·v, x [rows, width], v [rows, out], where [SumsInOrder]: it adds rows in order, in parts set by the
-// shapes, while XLA's order depends on the CPU. v must be zero where wanted [rows, 1] is, and those rows need not be
-// read; nil: all are.
+// Outer returns xᵀ·v, x [rows, width], v [rows, out]; it needs [SumsInOrder]. Only the shapes decide the order of its
+// sums, while XLA's order depends on the CPU. v must be zero in rows where wanted [rows, 1] is zero, which need not be
+// read; nil means all are read.
 func Outer(x, v, wanted *Node) *Node {
 	must("x", x, -1, -1)
 	must("v", v, x.Shape().Dimensions[0], -1)

@@ -10,9 +10,9 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// How GoMLX sums dense products without vector instructions: internal/gobackend/dot/matmul/nosimd*.go.
+// GoMLX sums dense products by these sizes without vector instructions: internal/gobackend/dot/matmul/nosimd*.go.
 const (
-	smallDot = 4 << 20 // multiplications, below which a product is small
+	smallDot = 4 << 20 // products with fewer multiplications are small
 	dotPanel = 512     // large products: numbers of a row summed before adding to the result
 	dotRows  = 3       // small untransposed products: rows at a time; the rest in fours
 )
@@ -28,7 +28,7 @@ func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, tran
 		}
 		field[i] = int(f.Int())
 	}
-	const theseAndTransposed = 1 // the last layout known here
+	const theseAndTransposed = 1 // the last layout that this code knows
 	return field[0], field[1], field[2], field[4] == theseAndTransposed,
 		min(field[0], field[1], field[2]) > 0 && field[3] == 1 && field[4] <= theseAndTransposed
 }
@@ -52,7 +52,7 @@ var upTo = sync.OnceValue(func() []int32 {
 	return all
 })
 
-// rows sums number by number, in panels, as GoMLX's large products do.
+// rows adds product by product within panels, as GoMLX does for large matrices.
 func (a *dotArgs) rows(from, to int) {
 	var sum [64]float32
 	for begin := 0; begin < a.inner; begin += dotPanel {

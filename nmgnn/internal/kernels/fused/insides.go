@@ -17,7 +17,8 @@ import (
 )
 
 // This file and operations.go rely on internals of GoMLX's pure-Go backend, insides_xla.go on those of go-xla. No
-// release promises them, so only versions that were tried are changed. docs/UPSTREAM.md proposes exports instead.
+// release promises these, so the package changes only versions that were tried. docs/UPSTREAM.md proposes exports
+// instead.
 
 // To try another version, compare internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go and
 // dot/matmul/nosimd*.go, and run this package's tests with -race.
@@ -25,8 +26,8 @@ const goModule = "github.com/gomlx/compute"
 
 var triedGo = []string{"v0.1.3", "v0.1.6"}
 
-// checkVersion returns an error unless a function is of a module's version that was tried. The function's file name has
-// the version, except in vendored or replaced modules.
+// checkVersion returns an error unless function comes from a tried version of module. The function's file name has the
+// version, except in vendored or replaced modules.
 func checkVersion(function any, module string, tried []string) error {
 	f := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
 	file, _ := f.FileLine(f.Entry())
@@ -44,16 +45,16 @@ func checkVersion(function any, module string, tried []string) error {
 var executors [compute.OpTypeLast]func(backend, node unsafe.Pointer, inputs []unsafe.Pointer,
 	owned []bool) ([]unsafe.Pointer, error)
 
-// No other node uses this operation.
+// No GoMLX node uses this operation.
 const kernelOp = compute.OpTypeInvalid
 
 // goInsides locates internals of the pure-Go backend.
 type goInsides struct {
 	backend     reflect.Type  // *Backend
 	getBuffer   reflect.Value // func(*Backend, shapes.Shape) (*Buffer, error)
-	data        uintptr       // of a Node: an any
-	nodeShape   uintptr       // of a Node: its result's shape
-	flat, shape uintptr       // of a Buffer: a slice in an any; its shape
+	data        uintptr       // offset in Node of an any
+	nodeShape   uintptr       // offset in Node of the result's shape
+	flat, shape uintptr       // offsets in Buffer of a slice in an any, and of its shape
 
 	own   operationTable // GoMLX's operations before replacement
 	asked sync.Map       // set of backends (unsafe.Pointer) that use replacements
@@ -78,8 +79,8 @@ func locate(b compute.Backend) (*goInsides, error) {
 }
 
 // interceptedGo locates the pure-Go backend's internals; notIntercepted explains why this version cannot run the
-// kernels. All backends of the process share the operation tables and read them while computing, so they change once,
-// before any program computes; the new functions then check which backend runs.
+// kernels. Backends read the process's operation tables while computing, so these change once, before any program
+// computes; the new functions check which backend runs.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (t *goInsides, err error) {
@@ -102,8 +103,8 @@ func installGo() (t *goInsides, err error) {
 	return t, nil
 }
 
-// Intercepted returns nil if pure-Go backends run the kernels, else an error that explains why this version of GoMLX,
-// left unchanged, cannot.
+// Intercepted returns nil if pure-Go backends run the kernels, else an error that explains why this version of GoMLX
+// cannot.
 func Intercepted() error { return notIntercepted }
 
 func runsInGo(b compute.Backend) (t *goInsides, runs bool) {
@@ -116,7 +117,7 @@ type kernelCall struct {
 	results []shapes.Shape
 }
 
-// replace turns the call that has these results into one of run.
+// replace makes the call that has these results call run.
 func (t *goInsides) replace(results []*Node, run func(x, y []array)) {
 	kernel := &kernelCall{run: run}
 	for _, y := range results {
@@ -128,7 +129,7 @@ func (t *goInsides) replace(results []*Node, run func(x, y []array)) {
 	call.FieldByName("OpType").Set(reflect.ValueOf(kernelOp))
 }
 
-// Inputs keep their owner; result buffers come from the backend.
+// execute leaves inputs to their owner; the backend allocates results.
 func (t *goInsides) execute(call *kernelCall, backend reflect.Value,
 	inputs []unsafe.Pointer) ([]unsafe.Pointer, error) {
 	x, y := make([]array, len(inputs)), make([]array, len(call.results))

@@ -88,7 +88,7 @@ func takesForeign(b compute.Backend) bool {
 }
 
 // Donate lets XLA overwrite a parameter with its new value. GoMLX donates buffers of changed variables, but go-xla does
-// not mark them in the program, so XLA would allocate again. Other backends ignore it.
+// not mark them in the program, so XLA would allocate again. On other backends Donate does nothing.
 func Donate(parameter *Node) {
 	node, ok := InternalBackendOutputs(parameter)[0].(*xla.Node)
 	if !ok || checkXLA() != nil {
@@ -99,8 +99,8 @@ func Donate(parameter *Node) {
 	}
 }
 
-// makeForeign turns the call that has this result into one of a kernel. go-xla's custom call uses an older interface
-// and makes new results, while other statements may hold the dummy call's. So it replaces only the call's operation.
+// makeForeign turns the call that has this result into a kernel's. go-xla's custom call uses an older interface and
+// makes new results, while other statements may hold the old call's. So only the call's operation changes.
 func makeForeign(kernel string, result compute.Value) error {
 	call := pointer[stablehlo.Statement](pointer[stablehlo.Value](result.(*xla.Node), "value"), "stmt")
 	function := call.Function

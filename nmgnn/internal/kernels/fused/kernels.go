@@ -2,7 +2,7 @@ package fused
 
 import "nodemask/nmgnn/internal/kernels/fused/lanes"
 
-// The type decides which slice is set.
+// An array's element type decides which slice is set.
 type array struct {
 	rows, columns int
 	floats        []float32
@@ -31,7 +31,7 @@ func optional(x []array, i int) (a array) {
 	return a
 }
 
-// each computes rows by loop, or in lanes where they exist, on all cores if there are many numbers.
+// each computes rows by f if lanes exist, else by loop, on all cores if there are many numbers.
 func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(from, to int)) {
 	if haveLanes() {
 		loop = func(from, to int) { f.Run(from, to, words...) }
@@ -39,8 +39,8 @@ func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(fro
 	forRows(rows, numbers, loop)
 }
 
-// skipping separates the inputs that select what to skip. Rows that are not heard are read all the same: entries are
-// added in fours, and skipping some would change the rounding.
+// skipping removes the inputs that tell what to skip. It ignores heard: kernels add entries in fours, and skipping some
+// would change the rounding.
 func skipping(x []array) (wanted []float32, others []array) {
 	which, x := x[0].ints[0], x[1:]
 	if which&heardBit != 0 {

@@ -143,7 +143,7 @@ func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	}
 }
 
-// Four at once read and write y once; eight numbers at once avoid bounds checks.
+// Four rows at once read and write y once; eight numbers at once avoid bounds checks.
 func sum4(y, h0, h1, h2, h3 []float32) {
 	k := 0
 	for ; k+8 <= len(y); k += 8 {
@@ -262,7 +262,7 @@ func drop(x, y []array) {
 }
 
 func elu(x, y []array) {
-	values, v, result := x[0].floats, optional(x, 1).floats, y[0].floats // v is nil forward
+	values, v, result := x[0].floats, optional(x, 1).floats, y[0].floats // v is nil in the forward pass
 	forRows((len(result)+chunk-1)/chunk, 4*len(result), func(from, to int) {
 		from, to = from*chunk, min(to*chunk, len(result))
 		if haveLanes() {

@@ -12,15 +12,15 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// These loops replace GoMLX's pure-Go operations that dominate training, which compute index by index. Results are
-// equal bit for bit.
+// These loops replace pure-Go operations of GoMLX that compute index by index and dominate training. Results are equal
+// bit for bit.
 
 type (
-	// Types as in an executor, standing for GoMLX's.
+	// Types as in GoMLX's executors; pointers stand for GoMLX's types.
 	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
 	operationTable [compute.OpTypeLast]operation
 
-	// A loop returns fill, which computes a result (nil: GoMLX computes it), and the inputs that it may overwrite.
+	// A loop returns fill, which computes the result (if nil, GoMLX does), and which inputs fill may overwrite.
 	loop func(t *goInsides, node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int)
 )
 
@@ -43,7 +43,7 @@ var hastened = map[compute.OpType]loop{
 	compute.OpTypeDotGeneral: (*goInsides).dot,
 }
 
-// Backends without [Hasten] run the old functions.
+// Backends without [Hasten] run GoMLX's operations.
 func (t *goInsides) hasten() {
 	t.own = operations
 	for op, loop := range hastened {
@@ -68,8 +68,7 @@ func (t *goInsides) hasten() {
 }
 
 // Hasten makes a pure-Go backend run this package's loops for the operations of hastened, with equal results, until end
-// is called. Other backends of the process stay as they are. It does nothing if [Intercepted] returns an error, or for
-// other kinds of backends.
+// is called. It does nothing for other kinds of backends or if [Intercepted] returns an error.
 func Hasten(b compute.Backend) (end func()) {
 	t := interceptedGo
 	if t == nil || reflect.TypeOf(b) != t.backend {
@@ -114,8 +113,8 @@ func (t *goInsides) shapeOf(node unsafe.Pointer) []int {
 
 type walk struct{ rows, columns, xRow, xColumn, zRow, zColumn int }
 
-// walkOf returns how to combine arrays of n and m numbers; not ok if GoMLX is as fast. alike means the same shape, or
-// that one is a single number.
+// walkOf returns how to combine arrays of n and m numbers; not ok if GoMLX is as fast. alike means equal shapes, or a
+// single number.
 func walkOf(x, z []int, n, m int) (w walk, alike, ok bool) {
 	switch {
 	case m == 1:
@@ -157,14 +156,14 @@ func binary(f lanes.Function) loop {
 	}
 }
 
-// Without lanes it combines row by row. A number that is broadcast along a row is repeated first.
+// Without lanes combine works row by row, and first repeats a number that is broadcast along a row.
 func (w walk) combine(f lanes.Function, x, z, y []float32) {
 	if haveLanes() {
 		f.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Int(w.rows), lanes.Int(w.columns),
 			lanes.Int(w.xRow), lanes.Int(w.xColumn), lanes.Int(w.zRow), lanes.Int(w.zColumn))
 		return
 	}
-	repeated := make([]float32, w.columns) // at most one of the two is a number
+	repeated := make([]float32, w.columns) // at most one of x and z needs it
 	row := func(x []float32, column int) []float32 {
 		if column == 1 {
 			return x[:w.columns]
@@ -215,7 +214,7 @@ func unary(f lanes.Function) loop {
 	}
 }
 
-// Choices are random, so it avoids branches.
+// where avoids branches, since choices are random.
 func (t *goInsides) where(_ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	chosen, isBool := (*(*any)(unsafe.Add(inputs[0], t.flat))).([]bool)
 	x, _, isX := t.numbers(inputs[1])
@@ -261,7 +260,7 @@ func (t *goInsides) columnSums(node unsafe.Pointer, inputs []unsafe.Pointer) (fi
 	}, nil
 }
 
-// It copies arrays whose axes stay in place.
+// transpose copies arrays whose axes keep their order.
 func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	x, d, found := t.numbers(inputs[0])
 	axes := t.axes(node)

@@ -20,7 +20,7 @@ func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []floa
 
 // AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k] for k below n, which it returns: len(y)
 // rounded down to a multiple of eight. Other arguments are as in [AddRows]. It adds four i at once, (w0·h0 + w1·h1) +
-// (w2·h2 + w3·h3), and the rest one by one, rounding each product.
+// (w2·h2 + w3·h3), and the last few one by one, rounding each product.
 func AddFours(y, h []float32, columns []int32, stride int, weights []float32, step int, positions []int32) int {
 	n := len(y) &^ 7
 	if len(columns) == 0 {
@@ -47,8 +47,8 @@ func AddFours(y, h []float32, columns []int32, stride int, weights []float32, st
 	return n
 }
 
-// DropEach sets y[i] to 0 if mix(mix((first+i) ^ key0) + key1) < bound, else to x[i]·scale, where mix is "lowbias32" and
-// nil x is ones, for i below n, which it returns: len(y) rounded down to a multiple of eight.
+// DropEach sets y[i] to 0 if mix(mix((first+i) ^ key0) + key1) < bound, else to x[i]·scale, where mix is "lowbias32"
+// and nil x is ones, for i below n, which it returns: len(y) rounded down to a multiple of eight.
 func DropEach(y, x []float32, first, key0, key1, bound uint32, scale float32) int {
 	n := len(y) &^ 7
 	if n == 0 {

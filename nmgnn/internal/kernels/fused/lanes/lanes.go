@@ -1,7 +1,7 @@
 // Package lanes has loops in vector instructions, which Go lacks, with results equal to those of package fused's Go
-// loops bit for bit: AVX2's in assembly, which a package with cgo may not hold ([AddRows] and what follows it), and
-// WebAssembly's, as a [Function]. Those are a second module (lanes.wasm, built from lanes.c by build.sh), which shares
-// the program's memory: calls pass addresses and copy nothing.
+// loops bit for bit. [AddRows] and the functions after it are AVX2 assembly, which a package with cgo may not hold.
+// Each [Function] is in a WebAssembly module (lanes.wasm, built from lanes.c by build.sh) that shares the program's
+// memory: calls pass addresses and copy nothing.
 package lanes
 
 import (
@@ -12,7 +12,7 @@ import (
 // A Function is a function in lanes.c.
 type Function int
 
-// The module's functions, in the order of names.
+// Functions of lanes.wasm, in the order of names.
 const (
 	Times Function = iota
 	Total
@@ -46,7 +46,7 @@ func Slice[T float32 | int32 | uint32](x []T) Word {
 	return Word(uintptr(p))
 }
 
-// escape keeps its argument off the stack, which moves when it grows.
+// escape keeps its argument off the stack, which may move.
 var escape = func(unsafe.Pointer) {}
 
 // Int returns a count as a Word.

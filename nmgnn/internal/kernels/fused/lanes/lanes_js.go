@@ -18,8 +18,7 @@ var names = [functions]string{"times", "total", "agreement", "attend", "attend_b
 
 var exported [functions]js.Value
 
-// Have reports whether vector instructions exist and Go's runtime has the expected layout. If not, call nothing else
-// here.
+// Have reports whether vector instructions exist and Go's runtime has the expected layout. If not, do not call Run.
 func Have() bool { return start() }
 
 var start = sync.OnceValue(func() (works bool) {
@@ -42,8 +41,8 @@ var start = sync.OnceValue(func() (works bool) {
 	return shared()
 })
 
-// program returns wasm_exec.js's object for this program, which syscall/js does not export: its sixth value, after the
-// global object.
+// program returns this program's object in wasm_exec.js, the sixth value there, after the global object; syscall/js
+// does not export it.
 func program() js.Value {
 	global := js.Global()
 	own := global
@@ -62,7 +61,7 @@ func shared() bool {
 	return [5]float32(y) == [5]float32{1, -1, 0, 1, -1}
 }
 
-// Run calls a function for rows, parts or numbers from … to-1, if it takes them; lanes.c lists args.
+// Run calls f for rows, parts or numbers from … to-1, if f takes a range; lanes.c lists args.
 func (f Function) Run(from, to int, args ...Word) {
 	a := append([]Word(nil), args...)
 	exported[f].Invoke(int(uintptr(unsafe.Pointer(&a[0]))), from, to)
