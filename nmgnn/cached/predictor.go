@@ -135,7 +135,7 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 	return nil
 }
 
-// batchShape is a program's capacity: rows of new nodes, all rows, entries of the graph and of sparse features.
+// batchShape is a program's capacity; nodes count newcomers, cached nodes and padding.
 type batchShape struct{ newcomers, nodes, edges, features int }
 
 type batchProgram struct {
@@ -315,7 +315,7 @@ func addRows(x *datasets.Features, rows int) {
 	x.Append(zeros)
 }
 
-// fill adds zeros to the last row of sparse features up to a power of two of entries, which it returns.
+// fill adds zero entries to the last row up to a power of two of entries, which it returns.
 func fill(x *datasets.Features) int {
 	if x.IsSparse() {
 		padding := atLeast(len(x.Columns)+1) - len(x.Columns)

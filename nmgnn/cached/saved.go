@@ -202,7 +202,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	return m, nil
 }
 
-// checkOwn checks that own is nil for a built-in model, else has as many layers as the file's.
+// checkOwn returns an error unless own fits the file.
 func checkOwn(file *safetensors.File, path string, own *nmgnn.Model) error {
 	layers, err := file.Metadata(ownKey)
 	switch is := err == nil; {

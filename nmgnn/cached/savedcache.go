@@ -74,7 +74,7 @@ func LoadCache(path string, m *Model) (c *Cache, err error) {
 		return err
 	})
 	if err != nil {
-		_ = file.Close() // the first error matters
+		_ = file.Close()
 		return nil, err
 	}
 	return c, nil

@@ -26,7 +26,7 @@ type Options struct {
 	// Class to explain; nil means the predicted class.
 	Class *int
 	// Masks limits the masks for the shares, to at most 2²⁴; 0 means 16,384. If all distinct masks fit, shares are
-	// exact; else they are estimated from at least 16 random orders of the branches, with a mask per branch and order.
+	// exact; else they are estimated from at least 16 random orders of the branches.
 	Masks int
 	// Seed of the random orders.
 	Seed uint64

@@ -57,7 +57,6 @@ func (b *builder) elementwise(op string, v value, others ...string) value {
 
 func (b *builder) sum(v, w value) value { return b.elementwise("Add", v, w.name) }
 
-// constant adds an initializer, once per name.
 func (b *builder) constant(name string, tensor message) string {
 	if !b.known[name] {
 		b.known[name] = true

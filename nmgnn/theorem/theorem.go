@@ -48,8 +48,8 @@ type Options struct {
 }
 
 // Check compares the root's representations on the graph and on its k-aggregation tree, whose edges point to the
-// parent, and returns both. Replicas get their base's features, mask and degree: GCN reads the degree, SAGE and SGAT
-// divide by it, and leaves lost it.
+// parent, and returns both. Tree nodes get their graph node's features, mask and degree: GCN, SAGE and SGAT use the
+// degree, which leaves have lost.
 //
 // A tree above the limit is an [*aggtree.TooLargeError].
 func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, root int32, o Options) (Result,

@@ -88,8 +88,7 @@ func (p Product) TotalBack(e *Node) *Node {
 	return p.adjoint.Total(p.transposed(e))
 }
 
-// SumDropped returns [Sum] without a mask, with keep = DropEntries of the values. Rows of dropped entries need not be
-// read.
+// SumDropped returns [Sum] without a mask, with keep = DropEntries of the values.
 func (p Product) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
 	if !p.fused || !fused.Skips(g) {
@@ -138,8 +137,7 @@ func (p Product) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
 	return Sum(p, h, mask, weights, gradients)
 }
 
-// Attend returns the sums that [Attention] describes. Fused loops visit each entry once, and once or twice for
-// gradients.
+// Attend returns the sums that [Attention] describes.
 func (p Product) Attend(a Attention) *Node {
 	if !p.fused || a.Present != nil { // the loops cannot omit entries
 		return attendByParts(p, a)
@@ -211,7 +209,7 @@ func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
 		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)} // see Attend
 	})
-	// One node joins both results, so that one node receives both gradients.
+	// One node joins both results, so it receives both gradients.
 	source, target = fused.Score(x, fa, fb, dims[0])
 	both := WithAdjoints(Concatenate([]*Node{source, target}, 1),
 		Argument{h, func(v *Node) *Node { return backward(v).x }},

@@ -11,7 +11,7 @@ import (
 
 func (p *parts) hasTransposed() bool { return p.options.Gradients && !p.options.Symmetric }
 
-// Without this panic the untransposed matrix would be used.
+// Without this check the untransposed matrix would be used.
 func (p *parts) needTransposed() {
 	if !p.options.Gradients && !p.options.Symmetric {
 		panic(errors.New("a product that was made without gradients has no transposed matrix"))
@@ -31,9 +31,9 @@ func (p *parts) position() *model.Variable {
 	})
 }
 
-// Replace puts another pattern of equal rows, columns and entries ([FusedKernel]: up to Slots entries) into compiled
-// computations, and remakes variables of Ints and Floats; [ErrNoFit] if it does not fit. After a Replace without
-// gradients, computations with gradients need another.
+// Replace puts another pattern with as many rows, columns and entries ([FusedKernel]: up to Slots entries) into
+// compiled computations, and recomputes variables of Ints and Floats. It returns [ErrNoFit] if the pattern does not
+// fit. Computations with gradients need a Replace with gradients.
 func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	if err := check(m); err != nil {
 		return err
@@ -63,7 +63,8 @@ func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	return nil
 }
 
-// transposedAt returns for each slot of the adjoint the entry's slot here [slots, 1], the number of slots in padding.
+// transposedAt returns for each slot of the adjoint the same entry's slot in the matrix: [slots, 1]; in padding the
+// number of slots.
 func (p *parts) transposedAt() *model.Variable {
 	return once(p, "transposed", p.adjoint, int32(p.Slots()), p.transposedFrom)
 }

@@ -128,7 +128,7 @@ func (p *pattern) Agreement(x, h *Node, heads int) *Node {
 }
 
 // noFuse returns x such that XLA on a CPU does not fuse it into uses that would recompute it per entry. XLA removes
-// OptimizationBarrier before fusion but never fuses a scatter, so one adds zero to a row, in place. On a GPU more
+// OptimizationBarrier before fusion but never fuses a scatter; this one adds zero to a row, in place. On a GPU more
 // fusion means fewer launches.
 func (p *pattern) noFuse(x *Node) *Node {
 	if !p.fused {

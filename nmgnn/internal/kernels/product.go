@@ -74,9 +74,9 @@ type Options struct {
 
 // Product is a sparse matrix [rows, columns] in variables, for use inside a computation.
 //
-// Each entry has a slot; data of entries is a node [slots, width]. Other slots are padding, which must be 0 in weights
-// and totals and may be anything elsewhere. Heads share the width equally, in order. nil weights, masks and factors are
-// ones.
+// Each entry has a slot; data of entries is a node [slots, width]. Slots without entries are padding, which must be 0
+// in weights and totals and may be anything elsewhere. Heads share the width equally, in order. nil weights, masks and
+// factors are ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement stop gradients or leave them to automatic differentiation.
@@ -85,7 +85,7 @@ type Product struct {
 	seen *Node // [rows, 1]; nil: all
 }
 
-// parts are shared by the views of a product.
+// Views of a product ([Seeing]) share parts.
 type parts struct {
 	*pattern  // of the matrix
 	adjoint   *pattern

@@ -32,7 +32,7 @@ func NewArray[T Number](n int) (_ *Array[T], err error) {
 	path := a.file.Name()
 	defer func() {
 		if err != nil {
-			_ = a.file.Close() // err matters more
+			_ = a.file.Close()
 			_ = os.Remove(path)
 		}
 	}()

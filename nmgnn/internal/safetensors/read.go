@@ -61,7 +61,7 @@ func Open(path string, kind Kind) (*File, error) {
 		f, err = parse(whole, path, kind)
 		return err
 	}); err != nil {
-		_ = release() // err matters more
+		_ = release()
 		return nil, err
 	}
 	f.release = release

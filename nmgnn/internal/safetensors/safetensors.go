@@ -191,7 +191,7 @@ func (b *Builder) write(to io.Writer) error {
 	return w.Flush()
 }
 
-// header returns the header with both checksums. Equal contents in equal order give equal bytes.
+// In header, equal contents in equal order give equal bytes.
 func (b *Builder) header() []byte {
 	b.metadata[headerSumKey] = none
 	var out bytes.Buffer

@@ -141,7 +141,7 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	}
 	if len(graph.Shards) == 0 {
 		if a.Cache != "" {
-			return graph.Counts, nil // no new nodes
+			return graph.Counts, nil
 		}
 		return graph.Counts, fmt.Errorf("%s: no nodes: expected a line for each in the files of nodes", r.path(graphStep, ""))
 	}
@@ -166,7 +166,6 @@ func compute(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 
 const graphStep = "graph"
 
-// layerName names the step that computes a layer (from 1), or reads the graph (0).
 func layerName(number int) string {
 	if number == 0 {
 		return graphStep
@@ -277,7 +276,6 @@ func claim(folder string) error {
 	return os.WriteFile(filepath.Join(folder, begunFile), nil, 0o644)
 }
 
-// keyOf hashes the model, the number of shards, and the input files' paths, sizes and times.
 func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, "3", m.Fingerprint(), o.Shards) // version 3: shards refer to neighbours by shard and number

@@ -40,7 +40,7 @@ const (
 	gateBit
 )
 
-// Rows are rows that a kernel may skip, and summands of its sums; each may be nil.
+// Rows select rows that a kernel may skip, and what its sums start from; each may be nil.
 type Rows struct {
 	// Heard [columns, 1] is zero for rows of h that count as zero and are not read; unless [Skips], they must be zero.
 	Heard *Node

@@ -113,7 +113,7 @@ func (t *goInsides) shapeOf(node unsafe.Pointer) []int {
 
 type walk struct{ rows, columns, xRow, xColumn, zRow, zColumn int }
 
-// walkOf returns how to combine arrays of n and m numbers; not ok if GoMLX is as fast. alike means equal shapes, or a
+// walkOf returns how to combine arrays of n and m numbers; not ok if GoMLX is as fast. alike means equal shapes or a
 // single number.
 func walkOf(x, z []int, n, m int) (w walk, alike, ok bool) {
 	switch {
