@@ -24,8 +24,8 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Predictor predicts new nodes from a model and its cache. For a node it reads its features, and each train
-// neighbour's features and one row per hidden layer, however large the graph.
+// Predictor predicts new nodes from a model and its cache. It reads a new node's features and, for each train
+// neighbour, features and one row per hidden layer, however large the graph.
 //
 // A batch is a small graph of new nodes and their train neighbours. Linked new nodes share a batch, so batching does
 // not change predictions. Shapes are rounded up to powers of two, to compile few programs.
@@ -145,7 +145,8 @@ type batchProgram struct {
 	exec   *model.Exec
 }
 
-// batch returns a row of class probabilities per member, then padding. Members may be linked only to members.
+// batch returns a row of class probabilities per member, then padding. Members may be linked to no newcomers outside
+// the batch.
 func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	members []int32) (infer.Representation, error) {
 	own := make(map[int32]int32, len(members)) // rows of members

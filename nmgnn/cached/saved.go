@@ -267,7 +267,7 @@ func (m *Model) String() string {
 		m.Settings.Layers, m.Features, len(m.Classes), m.Data, m.Seed)
 }
 
-// Match returns f in the model's column order, and whether any column moved; without names, f itself. Its error lists
+// Match returns f in the model's column order, and whether any column moved; without names, f itself. The error lists
 // missing features.
 func (m *Model) Match(names []string, f datasets.Features, file string) (_ datasets.Features, moved bool, err error) {
 	if m.FeatureNames == nil || len(names) != f.Width || slices.Equal(names, m.FeatureNames) {

@@ -49,7 +49,7 @@ type Explanation struct {
 	Logits    []float32 // of the root on the whole tree [classes]
 	// Alone is the root's logit without neighbours. Alone plus all shares is the logit.
 	Alone float64
-	// Exact means that all masks were computed; else shares are estimated from Orders random orders.
+	// Exact means that all masks were computed, not Orders random orders.
 	Exact bool
 	// Numbers of masks and orders computed for the shares.
 	Masks, Orders int

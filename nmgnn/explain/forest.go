@@ -8,7 +8,7 @@ import (
 	"nodemask/aggtree"
 )
 
-// mostEntries limits a forest's nodes and edges, and so the memory per run.
+// mostEntries limits a forest's memory.
 const mostEntries = 1 << 21
 
 // forest is one graph that holds an aggregation tree under many masks; equal subtrees are stored once. A forest node is

@@ -79,7 +79,6 @@ func (b *builder) path(name string) string {
 	return "/" + gomlx.ModelScope + "/" + b.scope + "/" + name
 }
 
-// weight returns a weight of the current scope, with checked dimensions.
 func (b *builder) weight(name string, dims ...int) []float32 {
 	path := b.path(name)
 	w, ok := b.weights[path]

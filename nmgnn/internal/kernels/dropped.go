@@ -69,7 +69,7 @@ func (d Dropped) Times(w *Node) *Node {
 		})
 }
 
-// To save memory, blocks makes each block after the previous result.
+// blocks makes each block after the previous result, to save memory.
 func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, after *Node) {
 	rows := max(1, d.block/d.width())
 	if !d.fused || rows >= d.rows() {

@@ -36,8 +36,7 @@ type File struct {
 }
 
 // Open opens and checks a file: kind, size, header, both checksums, and that every F32 is finite. It reads the file
-// once (about 0.9 s per GB on one core, or disk time), with memory for the header only. Close it after the last use of
-// its tensors.
+// once, with memory for the header only. Close it after the last use of its tensors.
 func Open(path string, kind Kind) (*File, error) {
 	disk, err := wholefile.Open(path)
 	if err != nil {

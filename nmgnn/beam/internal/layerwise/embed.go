@@ -39,7 +39,7 @@ type Options struct {
 	Work string
 	// Shards is the number of files per step; 0 means 8. A worker holds one shard per CPU in memory.
 	Shards int
-	// Progress, if not nil, is called per step; before means that an earlier run finished it.
+	// Progress, if not nil, is called per step; before means that an earlier run finished the step.
 	Progress func(step string, before bool)
 	// Run runs a pipeline; nil means that Beam's flags choose the runner.
 	Run func(ctx context.Context, p *beam.Pipeline) error
@@ -289,7 +289,7 @@ func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Beam wraps workers' errors in text of its own; these marks delimit ours.
+// Beam wraps workers' errors in other text; these marks delimit the error.
 const (
 	faultBegin = "⟦"
 	faultEnd   = "⟧"

@@ -67,8 +67,8 @@ func (r Rows) inputs(g *Graph, which int32, heard, wanted int) []*Node {
 
 // call calls a kernel that returns matrices of these [rows, columns]. It panics if the backend cannot run kernels.
 //
-// GoMLX has no custom calls, so this calls a dummy function of the same shapes, then turns that into the kernel's call.
-// GoMLX does not know: never clone nodes of kernels, as gradient checkpointing does.
+// GoMLX has no custom calls, so call calls a dummy function of the same shapes, then turns that call into the kernel's.
+// GoMLX does not know this: never clone nodes of kernels, as gradient checkpointing does.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
@@ -122,8 +122,8 @@ func mustDraw(draw, scale *Node) {
 // Matrix is a sparse matrix's pattern: row r has entries Offsets[r] … Offsets[r+1]-1; entry i is in column Columns[i].
 // Heads share the width equally, in order.
 //
-// The maker must ensure that offsets ascend from 0 to the number of entries and that columns are rows of every h;
-// otherwise kernels read foreign memory.
+// Callers must ensure that offsets ascend from 0 to the number of entries and that columns are rows of every h;
+// otherwise kernels read outside their arrays.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
