@@ -108,7 +108,7 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 		features = features.RowNormalized()
 	}
 	features = features.Stored(p.cache.Features.IsSparse())
-	// Early batches may hold late nodes, whose predictions wait until emit reaches them.
+	// Early batches may hold late nodes, whose predictions wait for their turn.
 	predictions := make([]Prediction, len(n.IDs))
 	next, done := 0, make([]bool, len(n.IDs))
 	for _, members := range batches(linked) {

@@ -45,8 +45,8 @@ type Model struct {
 	FeatureNames []string `json:"-"`
 	// Weights of the best epoch, by path.
 	Weights []infer.Weight `json:"-"`
-	// Own is the custom model with these weights, or nil. With Own, Settings name no model. Save omits Own: pass it to
-	// [LoadOwn].
+	// Own is the custom model with these weights, or nil. With Own, Settings name no model. Save omits Own; [LoadOwn]
+	// takes it.
 	Own *nmgnn.Model `json:"-"`
 }
 

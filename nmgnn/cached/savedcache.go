@@ -58,7 +58,7 @@ func hiddenName(i int) string { return fmt.Sprintf("%shidden%d", withinModel, i+
 // LoadCache returns the model's cache from a file that [Model.SaveWith] wrote. If files can be mapped, features and
 // representations stay on disk, so a cache may exceed memory; ids take some 80 bytes per node.
 //
-// It reads the file once to verify checksums and values: about 0.9 s of one core per gigabyte, or disk time.
+// It reads the file to verify checksums and values: about 0.9 s of one core per gigabyte, or disk time.
 //
 // While using the cache do not modify the file in place; saving over it is safe. Close the cache after use.
 func LoadCache(path string, m *Model) (c *Cache, err error) {

@@ -21,7 +21,7 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// Options configure an explanation. The zero value explains the predicted class.
+// Options configure an explanation.
 type Options struct {
 	// Class to explain; nil means the predicted class.
 	Class *int

@@ -125,8 +125,8 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 				next++
 			}
 		}
-		// At keep rate p, a random mask gives this set if it keeps the set's nodes and masks those directly below,
-		// whatever it does further down. The change by one node, averaged over p, is an integral of p^a (1-p)^b.
+		// At keep rate p, a random mask gives this set if it keeps the set's nodes and masks the nodes directly below;
+		// deeper nodes do not matter. A node's change, averaged over p, has the weight ∫ p^a (1-p)^b dp.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {

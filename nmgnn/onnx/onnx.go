@@ -12,8 +12,8 @@
 //
 //	logits      float32 [nodes, classes]
 //
-// Any number of nodes and edges works, even no edges. The metadata holds class names (a JSON list), settings (JSON),
-// data, seed and version.
+// Any number of nodes and edges works. The metadata holds class names (a JSON list), settings (JSON), data, seed and
+// version.
 //
 // Functions of google.golang.org/protobuf, which is linked anyway, encode ONNX's few messages field by field. Generated
 // code would be thousands of lines for field numbers that never change.

@@ -75,7 +75,7 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 }
 
 // Among returns which entries of e [slots, width] count (neither padding nor zero in present [slots, 1]), and e with
-// [Lowest], no row's maximum, in the other entries.
+// [Lowest] in all others, so that no maximum takes these.
 func Among(p Product, e, present *Node) (is, among *Node) {
 	g := e.Graph()
 	if present == nil {

@@ -72,7 +72,7 @@ type Argument struct {
 // WithAdjoints returns y with these gradients towards its arguments, and no others.
 //
 // GoMLX allows custom gradients on identities only. So an identity on y receives v, y's gradient, and an identity on
-// each x returns its adjoint. An element of x minus itself links both; the link's own gradient is never computed.
+// each x returns Adjoint(v). An element of x minus itself links both; the link's gradient is never computed.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
 	for _, a := range arguments {

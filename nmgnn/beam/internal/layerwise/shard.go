@@ -71,7 +71,7 @@ const (
 	namesKind   = "names"   // named
 	nearKind    = "near"    // near
 	degreesKind = "degrees" // []int32, |N_v| per node
-	sentKind    = "sent"    // [][]byte, input read for each shard
+	sentKind    = "sent"    // [][]byte, encoded parcels by shard
 )
 
 func (r *run) file(kind string, shard int) string {

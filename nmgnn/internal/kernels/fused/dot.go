@@ -14,7 +14,7 @@ import (
 const (
 	smallDot = 4 << 20 // products with fewer multiplications are small
 	dotPanel = 512     // large products: numbers of a row summed before adding to the result
-	dotRows  = 3       // small untransposed products: rows at a time; the rest in fours
+	dotRows  = 3       // small untransposed products: rows at a time; remaining rows sum in fours
 )
 
 // product returns the sizes of [rows, inner] and [inner, columns] ([columns, inner] if transposed); not ok for batches

@@ -17,8 +17,7 @@ import (
 )
 
 // This file and operations.go rely on internals of GoMLX's pure-Go backend, insides_xla.go on those of go-xla. No
-// release promises these, so the package changes only versions that were tried. docs/UPSTREAM.md proposes exports
-// instead.
+// release promises internals, so only versions that were tried are changed. docs/UPSTREAM.md proposes exports.
 
 // To try another version, compare internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go and
 // dot/matmul/nosimd*.go, and run this package's tests with -race.

@@ -16,7 +16,7 @@ import (
 // bit for bit.
 
 type (
-	// Types as in GoMLX's executors; pointers stand for GoMLX's types.
+	// Types as in GoMLX's executors, with unsafe pointers.
 	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
 	operationTable [compute.OpTypeLast]operation
 
