@@ -20,7 +20,7 @@ type Options struct {
 	Mask []bool
 }
 
-// TooLargeError reports a tree above the limit.
+// TooLargeError reports a tree of more nodes than the limit.
 type TooLargeError struct {
 	Root   int32
 	Hops   int
@@ -40,7 +40,7 @@ func (e *TooLargeError) Error() string {
 }
 
 // Build returns T_root^hops (section 3.1) in time and memory proportional to its size, or a [*TooLargeError] before
-// allocating too much.
+// allocating more than the limit.
 func Build(ctx context.Context, g *csr.Graph, root int32, hops int, o Options) (*Tree, error) {
 	counts, err := o.count(ctx, g, root, hops)
 	if err != nil {
@@ -97,14 +97,14 @@ func (o Options) count(ctx context.Context, g *csr.Graph, root int32, hops int) 
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v }) )
 //
-// Each train neighbour u hangs below the root as T_u^(k-1) of the train graph, summarised by the cached h̃_u^(k-1), so
-// v appears only as the root. Cut off one level earlier, this is the tree of ĥ_v^(k-1) (lemma 1). It is the tree of v
-// in the graph whose edges are those to train nodes, which is [Tree.Graph].
+// Each train neighbour u is the root's child with T_u^(k-1) of the train graph, summarised by the cached h̃_u^(k-1), so
+// v appears only as the root. Cut off one level earlier, the tree is that of ĥ_v^(k-1) (lemma 1). [Tree.Graph] has only
+// the edges to train nodes.
 func BuildCached(ctx context.Context, g *csr.Graph, train []int32, v int32, hops int, o Options) (*Tree, error) {
 	if err := checkRoot(ctx, g, v, hops, o.Mask); err != nil {
 		return nil, err
 	}
-	_, place, err := g.Induced(train) // place is -1 for all but train nodes
+	_, place, err := g.Induced(train) // place is -1 unless a train node
 	if err != nil {
 		return nil, fmt.Errorf("train nodes: %w", err)
 	}

@@ -25,19 +25,17 @@ func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Ar
 	return c.subtree(c.Root, hops, false)
 }
 
-// checker compares a candidate with its graph.
 type checker struct {
 	Arborescence
 	graph    *csr.Graph
 	mask     []bool
-	children [][]int32 // by base, then by number
+	children [][]int32 // ordered by base, then number
 	parent   []int32
 	depth    []int
 	tick     ticker
 }
 
-// subtree checks that a node, with its descendants (if cut, only those down to depth hops), is an aggregation tree of
-// its base.
+// subtree checks that a node with its descendants (if cut, only down to depth hops) is its base's aggregation tree.
 func (c *checker) subtree(top int32, hops int, cut bool) error {
 	if base := c.Base[top]; base < 0 || int(base) >= c.graph.NumNodes() {
 		return faultOf(extraWalk, "tree node %d stands for node %d, which is not in the graph", top, base)
@@ -63,7 +61,7 @@ func (c *checker) subtree(top int32, hops int, cut bool) error {
 	return nil
 }
 
-// family checks that the children of a node below top are its base's unmasked neighbours, each once.
+// family checks that the children of node i, below top, are its base's unmasked neighbours, each once.
 func (c *checker) family(top, i int32) error {
 	base := c.Base[i]
 	want := c.neighbours(base)
@@ -104,7 +102,6 @@ func (c *checker) neighbours(base int32) []int32 {
 	return slices.DeleteFunc(row, func(u int32) bool { return c.mask != nil && c.mask[u] })
 }
 
-// walk returns the bases from top down to a node, as "0-1-2".
 func (c *checker) walk(top, node int32) string {
 	walk := fmt.Sprint(c.Base[node])
 	for node != top {
@@ -118,27 +115,27 @@ func (c *checker) walk(top, node int32) string {
 const (
 	// A node has two parents or no path from the root; or an edge or the root is out of range.
 	notArborescence = "not an arborescence"
-	// The root has another base.
+	// The root's base is not the requested node.
 	wrongRoot = "wrong root"
-	// A path from the root is not a walk of the graph, passes a masked node or has too many hops.
+	// A path from the root is no walk of the graph, has a masked node or has too many hops.
 	extraWalk = "extra walk"
-	// A walk of the graph is not a path from the root.
+	// A walk of the graph is no path from the root.
 	missingWalk = "missing walk"
 	// Two siblings have the same base.
 	notSmallest = "not the smallest"
-	// Statements that fail.
+	// A lemma does not hold.
 	lemma1Fails, lemma2Fails = "lemma 1 fails", "lemma 2 fails"
 )
 
-// Fault is why a candidate is not the aggregation tree; its error names the nodes and the walk.
+// Fault is why a candidate is not the aggregation tree. Its error names nodes and walk.
 type Fault struct {
-	// Kind is "not an arborescence", "wrong root", "extra walk", "missing walk" or "not the smallest"; for [Verify], also
-	// "lemma 1 fails" or "lemma 2 fails".
+	// Kind is "not an arborescence", "wrong root", "extra walk", "missing walk" or "not the smallest"; from [Verify]
+	// also "lemma 1 fails" or "lemma 2 fails".
 	Kind string
 	text string
 }
 
-// Error returns the kind and the place.
+// Error returns the kind and where the fault is.
 func (f *Fault) Error() string { return f.Kind + ": " + f.text }
 
 func faultOf(kind, format string, arguments ...any) *Fault {
@@ -163,7 +160,6 @@ func (t *Tree) Arborescence() Arborescence {
 	return a
 }
 
-// newChecker returns a [*Fault] for a candidate that is not an arborescence.
 func newChecker(ctx context.Context, g *csr.Graph, hops int, a Arborescence, mask []bool) (*checker, error) {
 	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err

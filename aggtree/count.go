@@ -9,7 +9,7 @@ import (
 	"nodemask/csr"
 )
 
-// Counts holds a tree's number of nodes. A count of math.MaxUint64 means at least that many.
+// Counts holds a tree's numbers of nodes; math.MaxUint64 means at least that many.
 type Counts struct {
 	Depth []uint64 // at each depth [hops+1]
 	Total uint64
@@ -31,7 +31,7 @@ func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool)
 	return c, err
 }
 
-// products reuses memory for all roots, until an error.
+// products counts walks, reusing memory from root to root until an error.
 type products struct {
 	graph        *csr.Graph
 	mask         []bool
@@ -45,7 +45,7 @@ func newProducts(ctx context.Context, g *csr.Graph, mask []bool) *products {
 	return &products{graph: g, mask: mask, tick: ticker{ctx: ctx}, times: make([]uint64, n), next: make([]uint64, n)}
 }
 
-// run calls visit with each depth's bases, unordered, and their multiplicities.
+// run calls visit with each depth's bases, unordered, and the number of tree nodes of each base.
 func (p *products) run(root int32, hops int, visit func(depth int, bases []int32, times []uint64)) error {
 	p.bases, p.found = append(p.bases[:0], root), p.found[:0]
 	p.times[root] = 1
@@ -89,17 +89,17 @@ func add(a, b uint64) uint64 {
 	return sum
 }
 
-// Summary counts repeated nodes, which section 4 blames for over-smoothing and over-fitting.
+// Summary counts a tree's repeated nodes, which according to section 4 cause over-smoothing and over-fitting.
 type Summary struct {
-	Nodes    uint64 // [math.MaxUint64]: at least that many
+	Nodes    uint64 // math.MaxUint64: at least that many
 	Distinct int    // distinct bases
 	Root     uint64 // tree nodes with the root's base, including the root
 }
 
-// RootShare returns the share of tree nodes with the root's base; NaN if there are too many to count.
+// RootShare returns Root / Nodes; NaN if there are too many nodes to count.
 func (s Summary) RootShare() float64 { return float64(s.Root) / s.nodes() }
 
-// Repetition returns the tree nodes per distinct base; NaN if there are too many to count.
+// Repetition returns Nodes / Distinct; NaN if there are too many nodes to count.
 func (s Summary) Repetition() float64 { return s.nodes() / float64(s.Distinct) }
 
 func (s Summary) nodes() float64 {
@@ -117,7 +117,7 @@ func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summ
 	n := g.NumNodes()
 	all := make([]Summary, n)
 	p := newProducts(ctx, g, mask)
-	seen := make([]int32, n) // 1 + the last root whose tree held the node; never cleared
+	seen := make([]int32, n) // 1 + the last root whose tree has the node
 	for v := range int32(n) {
 		s := &all[v]
 		err := p.run(v, hops, func(_ int, bases []int32, times []uint64) {
@@ -155,10 +155,10 @@ func (e Expectation) Total() float64 {
 }
 
 // Expect returns the expected size of T_root^hops under node masking (section 5). keepRate, the paper's p, is the
-// probability that a node is kept; here 0 masks every node.
+// probability that a node is kept; 0 masks every node.
 //
-// Replicas share one draw, so a walk that visits j distinct nodes after its start (counting the start if it returns)
-// exists with probability p^j. Expect sums over all walks; a tree of more than [DefaultLimit] nodes is a
+// Replicas share one draw, so a walk exists with probability p^j, where j counts the distinct nodes after the first
+// (the start too if the walk returns to it). Expect sums over all walks; a tree of more than [DefaultLimit] nodes is a
 // [*TooLargeError].
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64) (e Expectation, err error) {
 	if _, err := (Options{}).count(ctx, g, root, hops); err != nil {
@@ -169,7 +169,7 @@ func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate fl
 	}
 	e = Expectation{Depth: make([]float64, hops+1), Root: make([]float64, hops+1)}
 	tick := ticker{ctx: ctx}
-	used := make([]int32, g.NumNodes()) // visits of the current walk to each node
+	used := make([]int32, g.NumNodes()) // visits to each node in the current walk
 	var from func(v int32, depth int, probability float64) error
 	from = func(v int32, depth int, probability float64) error {
 		e.Depth[depth] += probability

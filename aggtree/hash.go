@@ -8,12 +8,12 @@ import (
 	"nodemask/csr"
 )
 
-// HashAll returns a hash of T_v^hops for every graph node v [nodes], equal for trees that are equal up to the order of
-// siblings, base colours included; others collide with probability about 2^-64. colours has an entry per graph node;
-// nil makes all alike.
+// HashAll returns a hash of T_v^hops for every graph node v [nodes]. Trees that are equal up to the order of siblings,
+// colours of bases included, have equal hashes; others collide with probability about 2^-64. colours has an entry per
+// graph node; nil gives all nodes the same.
 //
-// No tree is built: each hop is one round of colour refinement (Weisfeiler and Leman), since by lemma 1 v's tree is its
-// colour above its neighbours' trees of one hop less.
+// No tree is built: by lemma 1 v's tree is v's colour above the neighbours' trees of one hop less, so each hop is one
+// round of colour refinement (Weisfeiler and Leman).
 func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([]uint64, error) {
 	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func hashNode(colour uint64, children []uint64) uint64 {
 	return mix(h ^ uint64(len(children)))
 }
 
-// mix is SplitMix64's output, stepped so that 0 does not stay 0.
+// mix is SplitMix64's output function; the added constant keeps 0 from mapping to 0.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -68,9 +68,9 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// GroupAll returns the groups of nodes with isomorphic hops-aggregation trees, by least node. With features as colours,
-// a GNN of that many layers computes one representation per group, whatever its weights (theorem 1); GCN also reads
-// degrees. Two of n nodes are joined wrongly with probability at most about n²/2^65.
+// GroupAll returns groups of nodes with isomorphic hops-aggregation trees, ordered by least node. With features as
+// colours, any GNN of hops layers except GCN, which reads degrees, computes one representation per group (theorem 1).
+// Two of n nodes are joined wrongly with probability at most about n²/2^65.
 func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([][]int32, error) {
 	all, err := HashAll(ctx, g, hops, colours, mask)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"nodemask/csr"
 )
 
-// lemma1 checks that every subtree (a node with its descendants down to any depth) is its base's aggregation tree. It
-// returns nil, or the smallest wrong subtree at the first node with one. Time is proportional to nodes times hops².
+// lemma1 checks that every subtree (a node with its descendants down to any depth) is the base's aggregation tree. It
+// returns nil, or the fault of the smallest wrong subtree at the first node that has one. Time is proportional to nodes
+// times hops².
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -26,8 +27,8 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// lemma2 checks that the children of each node above depth hops are its base's unmasked neighbours, each once. It
-// returns nil, or the first counterexample. Deeper nodes with children must obey it too.
+// lemma2 checks that the children of each node above depth hops, and of deeper nodes that have any, are the base's
+// unmasked neighbours, each once. It returns nil, or the first counterexample.
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -45,7 +46,7 @@ func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// failed returns err, or if it is a fault, one of another kind.
+// failed returns err, or a fault of this kind if err is a fault.
 func failed(err error, kind, format string, arguments ...any) error {
 	if errors.As(err, new(*Fault)) {
 		return faultOf(kind, format, arguments...)
@@ -58,15 +59,15 @@ type Statement struct {
 	// Name is "definition", "lemma 1" or "lemma 2".
 	Name string
 	Text string
-	// Counterexample is the [*Fault] where the statement fails; nil if it holds.
+	// Counterexample is the [*Fault] that refutes the statement; nil if it holds.
 	Counterexample error
 }
 
-// Holds reports whether the candidate obeys the statement.
+// Holds reports whether the statement holds for the candidate.
 func (s Statement) Holds() bool { return s.Counterexample == nil }
 
-// Verify checks the definition and both lemmas, in this order, on a candidate for T_root^hops. A candidate that is not
-// an arborescence breaks all three.
+// Verify checks the definition and both lemmas, in this order, on a candidate for T_root^hops. All three fail for a
+// candidate that is no arborescence.
 func Verify(
 	ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool,
 ) ([]Statement, error) {

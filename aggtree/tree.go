@@ -10,8 +10,8 @@ import (
 	"nodemask/internal/ended"
 )
 
-// Tree is an aggregation tree T_v^k. Nodes are numbered level by level from the root, 0, so a node's children are
-// consecutive, as are its descendants at one depth. Siblings ascend by base.
+// Tree is an aggregation tree T_v^k. Nodes are numbered level by level from the root, 0, so children of a node are
+// consecutive, as are a node's descendants at one depth. Siblings ascend by base.
 type Tree struct {
 	// Graph is the source graph; for a cached tree, its edges to train nodes.
 	Graph *csr.Graph
@@ -31,7 +31,7 @@ type Tree struct {
 	Hidden []int32
 	// RootMasked means that the root's base is masked (section 5).
 	RootMasked bool
-	// Cached means that the root arrived after training: what hangs below it is cached ([BuildCached]).
+	// Cached means that the root arrived after training and the subtrees below it are cached ([BuildCached]).
 	Cached bool
 }
 
@@ -64,7 +64,7 @@ func (t *Tree) Walk(i int32) []int32 {
 }
 
 // Descendants returns node i and its descendants down to depth levels, as a range [first, end) per non-empty level. In
-// a cached tree, those of a root's child u down to depth j are summarised by h̃_u^(j): a dotted box in figure 6.
+// a cached tree, h̃_u^(j) summarises the descendants of the root's child u down to depth j: a dotted box in figure 6.
 func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	var levels [][2]int32
 	for level := [2]int32{i, i + 1}; level[0] < level[1] && depth >= 0; depth-- {
@@ -79,7 +79,7 @@ func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 func (t *Tree) AsGraph() *csr.Graph {
 	n := t.NumNodes()
 	g := &csr.Graph{Offsets: make([]int64, n+1), Indices: make([]int32, max(n-1, 0))}
-	// Ordered by parent, node j is entry j-1.
+	// Nodes are ordered by parent, so node j is entry j-1.
 	for i, first := range t.FirstChild {
 		g.Offsets[i] = int64(first) - 1
 	}
@@ -120,7 +120,7 @@ func checkArguments(ctx context.Context, g *csr.Graph, hops int, mask []bool) er
 	return ended.Err(ctx)
 }
 
-// ticker checks a context once in many steps, to save time.
+// ticker checks a context only once in many steps.
 type ticker struct {
 	ctx   context.Context
 	steps int

@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/graph"
 )
 
-// Graph is a directed graph in compressed sparse rows; an undirected one stores each edge in both rows. Do not change
-// it once built.
+// Graph is a directed graph in compressed sparse rows; an undirected graph stores each edge in both rows. Do not change
+// a graph once built.
 type Graph struct {
-	// Offsets delimit rows: row v is Indices[Offsets[v]:Offsets[v+1]].
+	// Offsets [nodes+1]: row v is Indices[Offsets[v]:Offsets[v+1]].
 	Offsets []int64
 	// Indices ascend in each row.
 	Indices []int32
@@ -23,7 +23,7 @@ type Graph struct {
 // Edge is a listed pair. If directed, Node aggregates from Neighbour.
 type Edge struct{ Node, Neighbour int32 }
 
-// Options says how to read pairs; by default edges are undirected.
+// Options configures [FromEdges]; by default edges are undirected.
 type Options struct {
 	// Directed stores each pair in one row.
 	Directed bool
@@ -33,7 +33,7 @@ type Options struct {
 type Report struct {
 	Listed     int64
 	SelfLoops  int64
-	Duplicates int64 // dropped repeats (in either direction, if undirected)
+	Duplicates int64 // dropped repeats (of either direction, if undirected)
 	Edges      int64
 }
 
@@ -43,7 +43,7 @@ func (r Report) String() string {
 		r.Edges, r.Listed, r.SelfLoops, r.Duplicates)
 }
 
-// FromEdges returns the graph of listed pairs, or an error if one names a node outside it.
+// FromEdges returns the graph of listed pairs, or an error if a pair names a node outside the graph.
 func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	return FromSeq(nodes, func(yield func(int32, int32) bool) {
 		for _, e := range edges {
@@ -54,7 +54,7 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	}, o)
 }
 
-// FromSeq is [FromEdges] for a sequence that is read twice, so pairs need no memory. Peak memory is the graph, repeats
+// FromSeq is [FromEdges] for a sequence, which it reads twice to avoid storing pairs. Peak memory is the graph, repeats
 // included, plus 8 bytes per node.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
@@ -90,7 +90,7 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 		if u == v {
 			continue
 		}
-		// A sequence that changes between runs must not write outside its rows.
+		// If the sequence changes between readings, no entry may fall outside its row.
 		if placed > report.Listed || next[u] == offsets[u+1] || !o.Directed && next[v] == offsets[v+1] {
 			return nil, Report{}, fmt.Errorf("the pairs changed while they were read: pair %d was not there the first "+
 				"time", placed-1)
@@ -133,7 +133,7 @@ func (g *Graph) dropRepeats() int64 {
 			if i > 0 && row[i-1] == u {
 				continue
 			}
-			// Rows shift left, so writing never overtakes reading.
+			// Rows only shift left, so no unread entry is overwritten.
 			g.Indices[kept] = u
 			kept++
 		}
@@ -144,7 +144,7 @@ func (g *Graph) dropRepeats() int64 {
 	return dropped
 }
 
-// New returns a graph of existing rows, or an error if they break [Graph]'s rules.
+// New returns a graph that shares offsets and indices, or an error if they break [Graph]'s rules.
 func New(offsets []int64, indices []int32) (*Graph, error) {
 	g := &Graph{Offsets: offsets, Indices: indices}
 	if err := g.check(); err != nil {
@@ -190,10 +190,10 @@ func (g *Graph) check() error {
 // NumNodes returns the number of nodes.
 func (g *Graph) NumNodes() int { return max(len(g.Offsets)-1, 0) }
 
-// NumEdges returns the number of stored edges; undirected ones count twice.
+// NumEdges returns the number of stored edges; undirected edges count twice.
 func (g *Graph) NumEdges() int64 { return int64(len(g.Indices)) }
 
-// Neighbours returns N_v in the graph's memory: do not change it.
+// Neighbours returns N_v, which shares the graph's memory: do not change it.
 func (g *Graph) Neighbours(v int32) []int32 { return g.Indices[g.Offsets[v]:g.Offsets[v+1]] }
 
 // Degree returns |N_v|.
@@ -229,7 +229,7 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 
 // IsSymmetric reports whether every edge is stored in both rows.
 func (g *Graph) IsSymmetric() bool {
-	// Ascending v meets row u's indices in order, so one cursor per row suffices.
+	// Ascending v looks up row u's indices in order, so one cursor per row suffices.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
 		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {
@@ -240,13 +240,12 @@ func (g *Graph) IsSymmetric() bool {
 	return true
 }
 
-// Induced returns the subgraph of distinct nodes: its node i is nodes[i]. index maps a node of g to its number there,
-// or -1.
+// Induced returns the subgraph of distinct nodes: node i of sub is nodes[i]. index maps each node of g to sub's, or -1.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.InducedWhere(nodes, func(v, u int32) bool { return true })
 }
 
-// InducedWhere is [Graph.Induced] with only the edges (v, u), in g's numbers, that keep accepts.
+// InducedWhere is [Graph.Induced] with only the edges (v, u), numbered as in g, that keep accepts.
 func (g *Graph) InducedWhere(nodes []int32, keep func(v, u int32) bool) (sub *Graph, index []int32, err error) {
 	index = slices.Repeat([]int32{-1}, g.NumNodes())
 	most := 0
@@ -274,7 +273,7 @@ func (g *Graph) InducedWhere(nodes []int32, keep func(v, u int32) bool) (sub *Gr
 	return sub, index, nil
 }
 
-// FromGonum returns a gonum graph with nodes numbered by ascending id: node v has ids[v]. If directed, v aggregates
+// FromGonum converts a gonum graph. Nodes are numbered by ascending id: node v has ids[v]. If directed, v aggregates
 // from u along an edge from u to v.
 func FromGonum(g graph.Graph) (edges *Graph, ids []int64, err error) {
 	for nodes := g.Nodes(); nodes.Next(); {
@@ -298,10 +297,10 @@ func FromGonum(g graph.Graph) (edges *Graph, ids []int64, err error) {
 	return edges, ids, err
 }
 
-// Matrix is a sparse matrix in compressed sparse rows, not to be changed once made.
+// Matrix is a matrix in compressed sparse rows. Do not change it once built.
 type Matrix struct {
 	Rows, Columns int
-	// Offsets delimit rows: row r holds entries Offsets[r] to Offsets[r+1]-1.
+	// Offsets [Rows+1]: row r has entries Offsets[r] to Offsets[r+1]-1.
 	Offsets []int64
 	// Indices are columns.
 	Indices []int32
@@ -309,7 +308,7 @@ type Matrix struct {
 	Values []float32
 }
 
-// Matrix returns the adjacency matrix, in the graph's memory.
+// Matrix returns the adjacency matrix; both share memory.
 func (g *Graph) Matrix() Matrix {
 	n := g.NumNodes()
 	m := Matrix{Rows: n, Columns: n, Offsets: g.Offsets, Indices: g.Indices}
@@ -333,7 +332,7 @@ func (m Matrix) RowIndices() []int32 {
 	return rows
 }
 
-// Transpose returns the transpose, and each entry's index in m.
+// Transpose returns the transpose t; entry i of t is entry from[i] of m.
 func (m Matrix) Transpose() (t Matrix, from []int32) {
 	t = Matrix{Rows: m.Columns, Columns: m.Rows, Offsets: make([]int64, m.Columns+1),
 		Indices: make([]int32, m.NumEntries())}
@@ -362,7 +361,7 @@ func (m Matrix) Transpose() (t Matrix, from []int32) {
 	return t, from
 }
 
-// WithDiagonal returns the pattern of m plus its diagonal: v ∪ N_v for N_v.
+// WithDiagonal returns m's pattern with all diagonal entries: row v becomes N_v ∪ {v}.
 func (m Matrix) WithDiagonal() Matrix {
 	t := Matrix{Rows: m.Rows, Columns: m.Columns, Offsets: make([]int64, m.Rows+1),
 		Indices: make([]int32, 0, m.NumEntries()+m.Rows)}

@@ -2,9 +2,8 @@ package datasets
 
 import "nodemask/csr"
 
-// CachedEdges returns the test graph as the cache sees it: train nodes have their neighbours in the train graph, others
-// theirs among train nodes and, if together, among new nodes. Running a model over it equals cached prediction of all
-// new nodes (section 4; equation in package cached): train nodes see no new node.
+// CachedEdges returns the test graph with only the edges that cached prediction uses (section 4): from train nodes and,
+// if together, among new nodes. A model run over this graph predicts new nodes as package cached does.
 func (view *View) CachedEdges(together bool) (*csr.Graph, error) {
 	isNew := view.arrived()
 	local := make([]int32, len(isNew))
@@ -17,7 +16,6 @@ func (view *View) CachedEdges(together bool) (*csr.Graph, error) {
 	return edges, err
 }
 
-// arrived marks the test graph's nodes that the train graph lacks.
 func (view *View) arrived() []bool {
 	train := make(map[int32]bool, len(view.Train.Nodes))
 	for _, v := range view.Train.Nodes {
@@ -30,8 +28,8 @@ func (view *View) arrived() []bool {
 	return isNew
 }
 
-// CountRead returns how many nodes are read to predict the test nodes: all, in the test graph; reached, within layers
-// hops of a test node; and cached, outside the train graph or adjacent to such a node.
+// CountRead counts the test graph's nodes read to predict the test nodes: all nodes; those reached within layers hops
+// of a test node; and, from a cache, new nodes and their neighbours.
 func (view *View) CountRead(layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()

@@ -14,9 +14,9 @@ type Info struct {
 	Licence     string `json:"licence"`
 	Homepage    string `json:"homepage,omitempty"`
 	Embedded    bool   `json:"embedded"`             // nothing to fetch
-	Parameters  string `json:"parameters,omitempty"` // of a generated graph, the defaults of what may follow its name
+	Parameters  string `json:"parameters,omitempty"` // defaults of a generated graph's parameters
 	Files       []File `json:"files,omitempty"`
-	Archive     *File  `json:"archive,omitempty"` // the zip with Files; nil: fetched one by one
+	Archive     *File  `json:"archive,omitempty"` // zip of Files; nil: fetched one by one
 
 	// Expected counts; 0 means not fixed.
 	Nodes    int   `json:"nodes,omitempty"`
@@ -43,8 +43,8 @@ type File struct {
 	Name   string `json:"name"`
 	URL    string `json:"url,omitempty"`
 	Size   int64  `json:"size,omitempty"`   // bytes; 0: unknown
-	SHA256 string `json:"sha256,omitempty"` // hex; "": not published, so a fetch only records its own
-	// Git is git's hex id of the content, checked if no SHA-256 is known; "" if unknown.
+	SHA256 string `json:"sha256,omitempty"` // hex; "": not published
+	// Git is git's hex id of the content, checked if SHA256 is ""; "": unknown.
 	Git string `json:"git_object,omitempty"`
 }
 
@@ -114,7 +114,6 @@ func lookup(name string) (Info, error) {
 	return all[i], nil
 }
 
-// sbmOptions reads a name such as "sbm:nodes=1000,seed=1".
 func sbmOptions(name string) (SBMOptions, error) {
 	o := SBMOptions{Nodes: 1000, Classes: 5, MeanDegree: 8, Seed: 1}
 	_, text, _ := strings.Cut(name, ":")
@@ -169,7 +168,7 @@ func Generated(name string) (Info, bool) {
 func (i Info) Memory() int64 { return int64(i.Nodes)*(64+4*int64(i.Features)) + 8*i.Edges }
 
 // npzInfos lists the gnn-benchmark collection, and the heterophilous benchmark, with ten splits per graph. Homophily is
-// measured if we had the file, else as its authors state it.
+// measured where the file was available, else as published.
 func npzInfos() []Info {
 	const gnnBenchmark, heterophilous = "https://github.com/shchur/gnn-benchmark",
 		"https://github.com/yandex-research/heterophilous-graphs"

@@ -63,7 +63,7 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 				ends[i] = v
 			}
 			pairs = append(pairs, csr.Edge{Node: ends[0], Neighbour: ends[1]})
-			return t.Take(16) // and 8 more in the graph
+			return t.Take(16) // the graph takes 8 more
 		})
 	})
 	if err != nil {
@@ -73,8 +73,8 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	return fromFile(g, "", source)
 }
 
-// FeatureColumns returns the columns read as features from a table like the nodes.csv of [Open]; nil on an error, which
-// opening the data reports.
+// FeatureColumns returns the names of the feature columns of a table like the nodes.csv of [Open]; nil on an error,
+// which [Open] reports.
 func FeatureColumns(ctx context.Context, path string) (names []string) {
 	_ = withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, err := t.Columns(graphfile.LabelColumns(ctx)...)
@@ -84,8 +84,8 @@ func FeatureColumns(ctx context.Context, path string) (names []string) {
 	return names
 }
 
-// ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty; the next line
-// overwrites slices. Errors, also from each, name file and line.
+// ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty. The next line
+// overwrites features. Errors, including those of each, name file and line.
 func ScanNodes(ctx context.Context, path string, each func(id, label string, features []float32) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, err := t.Columns(graphfile.LabelColumns(ctx)...)

@@ -16,11 +16,11 @@ type Description struct {
 	Nodes    int    `json:"nodes"`
 	Edges    int64  `json:"edges"` // distinct and undirected
 	Directed bool   `json:"directed"`
-	// Pairs listed, and dropped: self-loops and repeats.
+	// Pairs in the source; self-loops and duplicates are dropped.
 	Listed     int64 `json:"listed_pairs"`
 	SelfLoops  int64 `json:"self_loops"`
 	Duplicates int64 `json:"duplicates"`
-	Reverses   int64 `json:"reverses,omitempty"` // duplicates that list an edge's other direction
+	Reverses   int64 `json:"reverses,omitempty"` // duplicates in the opposite direction
 
 	MeanDegree   float64       `json:"mean_degree"`
 	MedianDegree int           `json:"median_degree"`
@@ -31,7 +31,7 @@ type Description struct {
 	Features int   `json:"features"`
 	Sparse   bool  `json:"sparse"`
 	NonZeros int64 `json:"nonzeros"`
-	Constant int   `json:"constant_features"` // features equal on all nodes
+	Constant int   `json:"constant_features"` // features with one value on all nodes
 
 	Classes    []ClassCount `json:"classes"`
 	Unlabelled int          `json:"unlabelled"`
@@ -39,9 +39,9 @@ type Description struct {
 	EdgeHomophily *float64 `json:"edge_homophily"`
 
 	OwnSplit  *SplitCounts `json:"own_split,omitempty"`
-	OwnSplits int          `json:"own_splits,omitempty"` // OwnSplit is the first
+	OwnSplits int          `json:"own_splits,omitempty"` // [Graph.OwnSplit] is the first
 	Notes     []string     `json:"notes,omitempty"`      // see [Graph.Remarks]
-	Warnings  []string     `json:"warnings,omitempty"`   // of what may make training meaningless
+	Warnings  []string     `json:"warnings,omitempty"`   // what may make training meaningless
 }
 
 // DegreeCount counts the nodes with From to To neighbours.
@@ -55,8 +55,8 @@ type DegreeCount struct {
 type ClassCount struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
-	// Homophily is the class's share of its nodes' labelled neighbours; nil without any. Chance is its share of all
-	// ends of edges between labelled nodes, as with random edges.
+	// Homophily is this class's share of its nodes' labelled neighbours; nil without any. Chance is its expectation for
+	// random edges.
 	Homophily *float64 `json:"homophily"`
 	Chance    float64  `json:"chance"`
 }
@@ -156,7 +156,7 @@ func (d *Description) homophily(g *Graph) {
 	d.EdgeHomophily = shareOf(sum, total)
 }
 
-// Facts returns the description as pairs of name and text, without Name, Source, Degrees and class sizes.
+// Facts returns pairs of name and text, without Name, Source, Degrees and class sizes.
 func (d Description) Facts() (facts [][2]string) {
 	add := func(name, format string, args ...any) {
 		facts = append(facts, [2]string{name, fmt.Sprintf(format, args...)})
@@ -201,7 +201,7 @@ func (d Description) Facts() (facts [][2]string) {
 	return facts
 }
 
-// fewNodes: smaller classes cannot be in all three sets.
+// A class of fewer nodes cannot be in all three sets.
 const fewNodes = 3
 
 func (d *Description) warn() {
@@ -258,7 +258,7 @@ func (f Features) constant() int {
 	}
 	n := 0
 	for c := range first {
-		if !varies[c] && (first[c] == 0 || same[c] == f.Rows) { // else some row has a zero, which is not stored
+		if !varies[c] && (first[c] == 0 || same[c] == f.Rows) { // else some row has a zero, not stored
 			n++
 		}
 	}

@@ -45,11 +45,10 @@ func unpack(file []byte) (*packedGraph, error) {
 	return &packedGraph{payload}, err
 }
 
-// packedGraph is a payload's unread rest: unsigned varints and strings.
 type packedGraph struct{ payload []byte }
 
-// Feature (v, c) is stored as count/length(v)·weight(c), term frequency times inverse document frequency: small
-// integers, whose product is the source's float32 bit for bit. For binary features all three are 1.
+// Feature (v, c) is count/length(v)·weight(c), term frequency times inverse document frequency, bit for bit the
+// source's float32. For binary features count, length and weight are 1.
 func (p *packedGraph) graph() (*Graph, error) {
 	g := &Graph{Name: p.words()[0], Source: "embedded", Classes: p.words()}
 	nodes := p.number()
@@ -75,7 +74,7 @@ func (p *packedGraph) graph() (*Graph, error) {
 }
 
 func (p *packedGraph) number() int {
-	if first := p.payload[0]; first < 0x80 { // nearly all are one byte
+	if first := p.payload[0]; first < 0x80 {
 		p.payload = p.payload[1:]
 		return int(first)
 	}
@@ -97,7 +96,7 @@ func (p *packedGraph) words() (words []string) {
 	return words
 }
 
-// ascending reads numbers above last, stored as differences less 1.
+// ascending reads ascending numbers above last, each stored as its distance from the previous number, less 1.
 func (p *packedGraph) ascending(row []int32, last int32) {
 	for i := range row {
 		last += int32(p.number()) + 1

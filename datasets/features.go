@@ -11,7 +11,7 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// Features is a float32 matrix [Rows, Width]. Exactly one of Dense and Offsets is set; without rows, neither need be.
+// Features is a float32 matrix [Rows, Width]. Exactly one of Dense and Offsets is set; without rows, neither is needed.
 type Features struct {
 	Rows, Width int
 	Dense       []float32 // row-major [Rows·Width]; nil if sparse
@@ -63,7 +63,8 @@ func (f Features) Row(v int, into []float32) []float32 {
 	return into
 }
 
-// Select returns a copy [len(nodes), Width] of rows, stored as f is. Rows may repeat; it panics out of range.
+// Select returns copies of the nodes' rows [len(nodes), Width], stored as f is. Nodes may repeat; Select panics if one
+// is out of range.
 func (f Features) Select(nodes []int32) Features {
 	sub := Features{Rows: len(nodes), Width: f.Width}
 	if !f.IsSparse() {
@@ -86,7 +87,7 @@ func (f Features) Select(nodes []int32) Features {
 	return sub
 }
 
-// Append adds other's rows, which must be stored as f's are.
+// Append adds other's rows. Both must be sparse, or both dense.
 func (f *Features) Append(other Features) {
 	if f.IsSparse() {
 		for _, end := range other.Offsets[1:] {
@@ -98,7 +99,7 @@ func (f *Features) Append(other Features) {
 	f.Columns, f.Values = append(f.Columns, other.Columns...), append(f.Values, other.Values...)
 }
 
-// Stored returns f stored sparse or dense, copied only if that changes.
+// Stored returns f stored sparse or dense; it copies f only to convert it.
 func (f Features) Stored(sparse bool) Features {
 	switch {
 	case sparse == f.IsSparse():
@@ -150,14 +151,14 @@ func (f Features) toSparse() Features {
 	return s
 }
 
-// Matrix returns the features as a sparse matrix, copied only if dense.
+// Matrix returns the features as a sparse matrix; it copies dense features.
 func (f Features) Matrix() csr.Matrix {
 	f = f.Stored(true)
 	return csr.Matrix{Rows: f.Rows, Columns: f.Width, Offsets: f.Offsets, Indices: f.Columns, Values: f.Values}
 }
 
-// RowNormalized returns each row divided by its sum of absolute values (a plain sum may be nearly zero); zero rows
-// stay. Only values are copied.
+// RowNormalized returns each row divided by its sum of absolute values (a plain sum may be nearly zero); rows of zeros
+// stay. Sparse results share f's columns.
 func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
 		f.Dense = append([]float32{}, f.Dense...)
@@ -186,7 +187,7 @@ func normalizeRow(row []float32) {
 	}
 }
 
-// RowHashes returns a 64-bit hash per row, the same for equal rows, dense or sparse.
+// RowHashes returns a 64-bit hash per row; equal rows, dense or sparse, have equal hashes.
 func (f Features) RowHashes() []uint64 {
 	hashes := make([]uint64, f.Rows)
 	var number [8]byte
@@ -194,7 +195,7 @@ func (f Features) RowHashes() []uint64 {
 		h := fnv.New64a()
 		put := func(column int, x float32) {
 			if x == 0 {
-				return // storage must not matter
+				return // sparse rows omit zeros
 			}
 			binary.LittleEndian.PutUint32(number[:4], uint32(column))
 			binary.LittleEndian.PutUint32(number[4:], math.Float32bits(x))
@@ -218,7 +219,8 @@ func (f Features) eachIn(v int, entry func(column int, x float32)) {
 	}
 }
 
-// Check returns the first fault, with row and column: sizes, column order and range, values that are not finite.
+// Check returns an error, with row and column, for wrong sizes, columns out of order or range, and values that are not
+// finite.
 func (f Features) Check() error {
 	if err := f.checkShape(); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"nodemask/internal/ended"
 )
 
-// FetchOptions says where files come from and go.
+// FetchOptions configures [Fetch].
 type FetchOptions struct {
 	// Dir receives a folder named after the data set. "" means $NODEMASK_DATA, else the cache folder (see
 	// [OpenOptions]).
@@ -25,14 +25,15 @@ type FetchOptions struct {
 	// Client makes the requests. Nil means one with TLS 1.2 or later that gives up on a silent server. Redirects must
 	// be to https.
 	Client *http.Client
-	// Progress, unless nil, is called as bytes arrive; total is -1 if unknown.
+	// Progress, unless nil, is called as bytes arrive; done and total count bytes, total is -1 if unknown.
 	Progress func(file string, done, total int64)
 	// Note, unless nil, receives remarks, such as files already present, retries or unpublished checksums.
 	Note func(line string)
 }
 
-// Fetch downloads a data set's files and returns their folder. It keeps complete files; a file gets its name only once
-// its SHA-256 matches. Addresses must be https. It returns a [*NameError] if the name is unknown or needs no files.
+// Fetch downloads a data set's files and returns their folder. It skips complete files, and names a new file only once
+// its SHA-256 matches. Addresses must be https. The error is a [*NameError] if the name is unknown or the data set has
+// no files.
 func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -97,17 +98,17 @@ func (f File) source(mirror string) fetch.Source {
 type FileCheck struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
-	SHA256 string `json:"sha256,omitempty"` // found; "" if unreadable
+	SHA256 string `json:"sha256,omitempty"` // actual; "" if unreadable
 	Want   string `json:"want,omitempty"`   // expected; "" if unknown
-	Origin string `json:"origin,omitempty"` // of Want, such as "published" or "as fetched"
+	Origin string `json:"origin,omitempty"` // of Want: "published", "as fetched"
 	Err    error  `json:"-"`
 }
 
 // Bad reports whether the file is missing or differs from a known checksum.
 func (c FileCheck) Bad() bool { return c.Err != nil || c.Want != "" && c.Want != c.SHA256 }
 
-// Verify returns each file's SHA-256 and the published one, else that recorded when fetched. Embedded and generated
-// data sets have no files.
+// Verify compares each file's SHA-256 with the published one, else with that recorded by [Fetch]. Embedded and
+// generated data sets have no files.
 func (l Location) Verify(ctx context.Context) ([]FileCheck, error) {
 	if l.Dir == "" {
 		return nil, nil

@@ -16,7 +16,6 @@ import (
 	"nodemask/internal/memory"
 )
 
-// single reads formats of one file.
 var single = map[string]func(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error){
 	".npz":     func(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) { return formats.NPZ(ctx, in) },
 	".graphml": formats.GraphML, ".json": formats.NodeLink, ".pt": formats.Torch, ".pth": formats.Torch,
@@ -129,7 +128,6 @@ func fromFile(l *graphfile.Graph, name, source string) (*Graph, error) {
 	return g, nil
 }
 
-// nameFeatures keeps names only if all differ.
 func (g *Graph) nameFeatures(names []string) {
 	if len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names) {
 		g.FeatureNames = names
@@ -137,7 +135,7 @@ func (g *Graph) nameFeatures(names []string) {
 }
 
 func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
-	if l.Both || l.Directed { // if directed, the other direction is another edge, not a repeat
+	if l.Both || l.Directed { // directed edges u→v and v→u are not repeats
 		return g.setBothWays(l)
 	}
 	if g.Edges, g.Report, err = csr.FromSeq(l.Nodes, l.Pairs, csr.Options{}); err != nil || g.Report.Duplicates == 0 {
@@ -150,10 +148,10 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 	return nil
 }
 
-// setBothWays sets Directed if some edge is listed one way only. Most files list both ways, so reading as directed
-// first halves the memory.
+// setBothWays sets Directed if some edge is listed one way only. It reads pairs as directed first: most files list both
+// directions, so this halves the memory.
 func (g *Graph) setBothWays(l *graphfile.Graph) error {
-	// Per node: offsets twice while filling and once to check symmetry, and a label.
+	// Bytes per node: offsets twice while filling and once to check symmetry, and a label.
 	if err := memory.Fits(32 * int64(l.Nodes)); err != nil {
 		return err
 	}
@@ -191,13 +189,12 @@ func (g *Graph) countReverses(pairs iter.Seq2[int32, int32]) {
 	}
 }
 
-// compact stores features sparse if at most a quarter is nonzero.
 func (f Features) compact() Features {
 	most := graphfile.SparseLimit * float64(f.Rows) * float64(f.Width)
 	return f.Stored(float64(f.NonZeros()) <= most && f.Width > 0)
 }
 
-// Remarks returns what users should know about the reading, a sentence each.
+// Remarks returns sentences about how the graph was read.
 func (g *Graph) Remarks() []string {
 	var remarks []string
 	if r := g.Report; g.Format != "" && r.SelfLoops+r.Duplicates > g.Reverses {

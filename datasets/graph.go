@@ -1,7 +1,7 @@
 // Package datasets reads and generates graphs with node features and class labels, and splits them for training.
 //
 // Start with [Open]. Readers treat files as hostile: they cap lengths before allocating, and errors name the file, the
-// place, what was found and what was expected.
+// line or byte, what was found and what was expected.
 package datasets
 
 import (
@@ -36,12 +36,12 @@ type Graph struct {
 	Report       csr.Report // counts of the source's edge list
 
 	Format   string // e.g. "GraphML"; "" if obvious
-	Reverses int64  // duplicates listing an edge's other direction, as adjacency matrices do
-	Directed bool   // the source's edges are directed, or some are listed one way only; Edges has both ways
+	Reverses int64  // duplicates in the opposite direction, as in adjacency matrices
+	Directed bool   // the source is directed, or lists some edges one way only; Edges has both ways
 	OwnSplit *Split // the source's own split; nil: none
 	// OwnSplits lists all of the source's splits, OwnSplit first.
 	OwnSplits []*Split
-	Notes     []string // what the reader left out or changed, a sentence each
+	Notes     []string // sentences on what the reader left out or changed
 }
 
 // NumNodes returns the number of nodes.
@@ -68,8 +68,8 @@ func (g *Graph) CheckTrainable() error {
 	return nil
 }
 
-// FindNode finds a node by its id, else by its number from 0; -1: not found. alsoNumber is another node with that
-// number, or -1.
+// FindNode returns the node with this id, else with this number from 0; -1 if neither exists. alsoNumber is another
+// node with that number, or -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {
@@ -113,8 +113,8 @@ func (g *Graph) ContentHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CheckText returns an error if a name is not valid UTF-8, which a saved model's JSON would change. ids includes nodes'
-// ids, as a cache saves them.
+// CheckText returns an error if a name is not valid UTF-8, since a saved model's JSON would change it. ids also checks
+// node ids, which a cache saves.
 func (g *Graph) CheckText(ids bool) error {
 	all := []struct {
 		what  string
@@ -134,7 +134,7 @@ func (g *Graph) CheckText(ids bool) error {
 	return nil
 }
 
-// Check returns the first fault of g: sizes, label range, edges stored one way only, unsound features.
+// Check returns an error for wrong sizes, labels out of range, edges stored one way only and unsound features.
 func (g *Graph) Check() error {
 	if g == nil {
 		return errors.New("the graph is nil: expected one that datasets.Open reads")

@@ -13,27 +13,28 @@ import (
 type Newcomers struct {
 	IDs      []string
 	Features Features
-	// Known[v] lists newcomer v's known neighbours, ascending, distinct.
+	// Known[v] lists newcomer v's neighbours among the model's nodes, ascending, distinct.
 	Known [][]int32
-	// Linked[v] lists newcomer v's new neighbours, likewise; nil if there are none.
+	// Linked[v] lists newcomer v's neighbours among newcomers, likewise; nil if there are none.
 	Linked [][]int32
-	// Ignored counts edges useless to a cache: between known nodes, self-loops, those cut by [Newcomers.Apart].
+	// Ignored counts self-loops, edges between the model's nodes and edges removed by [Newcomers.Apart].
 	Ignored int64
-	// Skipped counts edges to unknown nodes, with [NewcomersOptions.SkipUnknownEdges].
+	// Skipped counts edges skipped by [NewcomersOptions.SkipUnknownEdges].
 	Skipped int64
 }
 
-// NewcomersOptions says what a model expects of newcomers.
+// NewcomersOptions describes the model that will predict newcomers.
 type NewcomersOptions struct {
 	Width int // features per node
-	// Known returns the model's node with this id.
+	// Known returns the model's node with this id; false if none.
 	Known func(id string) (int32, bool)
-	// SkipUnknownEdges skips edges to nodes neither new nor known; otherwise they are errors.
+	// SkipUnknownEdges skips edges to nodes that are neither newcomers nor the model's; otherwise such edges are
+	// errors.
 	SkipUnknownEdges bool
 }
 
-// ReadNewcomers reads files like the nodes.csv and edges.csv of [Open], features in training's order, and ignores
-// labels.
+// ReadNewcomers reads files like the nodes.csv and edges.csv of [Open], with features in the model's order. Labels are
+// ignored.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o NewcomersOptions) (*Newcomers, error) {
 	accept := func(id string) error {
 		if _, ok := o.Known(id); ok {
@@ -111,7 +112,7 @@ func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o Newcomers
 	return n, nil
 }
 
-// Apart returns the newcomers as if each arrived alone: edges among them become ignored.
+// Apart returns the newcomers without the edges among them, as if each arrived alone.
 func (n *Newcomers) Apart() *Newcomers {
 	apart := *n
 	apart.Linked = nil

@@ -17,14 +17,14 @@ import (
 	"nodemask/internal/ended"
 )
 
-// OpenOptions says where to look for data sets.
+// OpenOptions configures [Open].
 type OpenOptions struct {
-	// Dir is searched first, then $NODEMASK_DATA, then nodemask in the user's cache folder, where [Fetch] puts files.
-	// Embedded data sets are searched for only in Dir.
+	// Dir is searched first, then $NODEMASK_DATA, then nodemask in the user's cache folder, [Fetch]'s default. An
+	// embedded data set is read from files only if Dir has them.
 	Dir string
 }
 
-// folders returns the folders to search, in order. A user without a home has no cache folder.
+// A user without a home has no cache folder.
 func (o OpenOptions) folders() []string {
 	dirs := []string{o.Dir, os.Getenv("NODEMASK_DATA")}
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -33,12 +33,12 @@ func (o OpenOptions) folders() []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
 }
 
-// NotFoundError reports a known data set, or a path, that is not on this machine.
+// NotFoundError reports a data set of the catalogue, or a path, that is not on this machine.
 type NotFoundError struct {
 	Name    string
-	File    string   // the first file looked for
+	File    string   // the first missing file
 	Folders []string // folders searched
-	Fetch   bool     // can be fetched
+	Fetch   bool     // [Fetch] can get it
 }
 
 // Error returns where the data set was looked for and how to get it.
@@ -51,7 +51,7 @@ func (e *NotFoundError) Error() string {
 		"it by NODEMASK_DATA", e.Name, e.File, where)
 }
 
-// Location is where a data set lives.
+// Location is where [Open] reads a data set.
 type Location struct {
 	Info Info   `json:"info"`
 	Dir  string `json:"dir,omitempty"`  // folder of its files; "" if embedded or generated
@@ -73,10 +73,10 @@ func (l Location) String() string {
 	return "embedded"
 }
 
-// Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache that holds its
-// files, directly or in a subfolder named after it or planetoid. An embedded data set not in o.Dir comes from the
-// program: Planetoid's Cora has another order, so files in $NODEMASK_DATA would change every split. Errors are a
-// [*NameError] for an unknown name, a [*NotFoundError] for a data set to fetch first.
+// Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache folder that holds
+// any of the files, directly or in a subfolder named after the data set or planetoid. An embedded data set not in o.Dir
+// comes from the program: files of Planetoid's Cora in $NODEMASK_DATA have another node order and would change every
+// split. The error is a [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be fetched.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -117,7 +117,7 @@ func Locate(name string, o OpenOptions) (Location, error) {
 	return Location{}, &NotFoundError{Name: info.Name, File: info.Files[0].Name, Folders: folders, Fetch: true}
 }
 
-// chosen splits "graph.pt:label=club,mask=3". path is "" if nothing exists there.
+// chosen splits "graph.pt:label=club,mask=3" at the colon; path is "" if no file exists there.
 func chosen(name string) (path string, c graphfile.Choice, err error) {
 	at := strings.LastIndexByte(name, ':')
 	if at < 0 {
@@ -156,7 +156,7 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 	return c, nil
 }
 
-// holdsAny does not require all files: the reader reports missing ones.
+// One file suffices: the reader reports missing files.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		_, err := os.Stat(filepath.Join(dir, f.Name))
@@ -175,15 +175,16 @@ func holdsAny(dir string, files []File) bool {
 //	nodes.csv and edges.csv       in a folder, see below
 //	raw/edge.csv.gz and others    in a folder, the Open Graph Benchmark's layout for node property prediction
 //
-// After a path, ":label=club" names the column, attribute or field of the classes, ":mask=3" one of several mask
-// columns, from 0, in a .pt, .npz or .json file: "graph.pt:label=club,mask=3".
+// After a path, ":label=club" chooses the column, attribute or field of classes; ":mask=3" chooses a mask column, from
+// 0, of a .pt, .npz or .json file; both: "graph.pt:label=club,mask=3".
 //
-// Your own graphs are undirected: pairs may be listed either way or both. Report counts dropped repeats and self-loops;
-// Notes list what else was left out. Features are sparse if at most a quarter is nonzero. Classes are sorted by value
-// if all are numbers, else naturally: "class 2" before "class 10".
+// Graphs at a path become undirected: pairs may be listed in either direction or both. Report counts dropped repeats
+// and self-loops; Notes list other omissions. Features are sparse if at most a quarter is nonzero. Classes are sorted
+// by value if all are numbers, else naturally: "class 2" before "class 10".
 //
-// Known names win over paths: write ./cora for a folder called cora. [Locate] describes the search and its errors.
-// Counts must match the catalogue's. CiteSeer has 15 nodes without features and label: cited papers without text.
+// Names in the catalogue win over paths: write ./cora for a folder called cora. [Locate] describes the search and its
+// errors. Counts must match the catalogue's. CiteSeer has 15 nodes without features and label: cited papers without
+// text.
 //
 // # CSV
 //
@@ -192,13 +193,13 @@ func holdsAny(dir string, files []File) bool {
 //	nodes.csv   id,label,anything,…   one line per node; every further column of finite numbers is a feature
 //	edges.csv   source,target         one line per pair of ids; further columns are left out
 //
-// The label may be called class or y. Columns train_mask, val_mask and test_mask are the own split; an unnamed column,
-// pandas' row number, is left out. An empty label means unlabelled. Nodes keep the order of lines.
+// The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split; an unnamed
+// column, pandas' row number, is left out. An empty label means unlabelled. Nodes keep the order of lines.
 //
 // # GraphML and JSON
 //
-// A node's label, class or y is its class; train_mask, val_mask and test_mask are the own split, or several in lists;
-// other numbers are features.
+// Attribute label, class or y is the class; train_mask, val_mask and test_mask are the graph's own split, or lists of
+// several; other numbers are features.
 //
 // # npz
 //
@@ -212,8 +213,8 @@ func holdsAny(dir string, files []File) bool {
 // Or: edges [edges, 2], node_features [nodes, width], node_labels [nodes], and train_masks, val_masks and test_masks
 // [splits, nodes] (heterophilous benchmark).
 //
-// Weights (adj_data) are left out, but an entry of 0 is no edge. Python objects are never unpickled: such names are
-// left out, other such members are errors. Errors name the file and the place.
+// Weights (adj_data) are left out, but an entry of 0 is no edge. Python objects are never unpickled: names stored as
+// objects are left out, other such members are errors. Errors name file and place.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {
@@ -268,9 +269,9 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 }
 
 // ReadMemory returns a graph from files held as bytes, by name in any case: one .npz, .graphml, .json or .pt file;
-// nodes.csv and edges.csv (see [Open]); Planetoid's files (ind.NAME.tx, .ty, .allx, .ally, .graph,
-// .test.index); or an edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without features and
-// classes. A single file names the graph, else name does. Errors name the file and the place, and what was expected.
+// nodes.csv and edges.csv (see [Open]); Planetoid's files (ind.NAME.tx, .ty, .allx, .ally, .graph, .test.index); or an
+// edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without features and classes. The graph is
+// named after a single file, else by name. Errors name file and place, and what was expected.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}

@@ -14,7 +14,7 @@ import (
 	"nodemask/internal/ended"
 )
 
-// readPlanetoid reads cora, citeseer or pubmed. Files must have the published SHA-256, so their content is sound.
+// Files must have the published SHA-256, so content is not checked further.
 func readPlanetoid(ctx context.Context, open opener, name, source string) (*Graph, error) {
 	published := planetoidFiles(name)
 	if len(published) == 0 {
@@ -62,8 +62,8 @@ func planetoidName(files map[string][]byte) string {
 	return ""
 }
 
-// planetoidCoraClasses names Planetoid's class numbers after LINQS's Cora, the same graph: papers match by features,
-// degree and neighbours.
+// planetoidCoraClasses returns the names of Planetoid's class numbers from LINQS's Cora, the same graph: papers were
+// matched by features, degree and neighbours.
 func planetoidCoraClasses() []string {
 	return []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
 		"Case_Based", "Rule_Learning"}
@@ -82,7 +82,6 @@ func planetoidFiles(name string) []File {
 	return files
 }
 
-// Read only.
 var allPlanetoidFiles = [...]File{
 	{Name: "ind.cora.tx", Size: 148025, SHA256: "b9afbaa4a400df991f6f02ef677e1e44da55ffc04801fd02f9e673987829226a"},
 	{Name: "ind.cora.ty", Size: 28135, SHA256: "41f5ac76596a1699cc33f53084a2419e92961c42bb75f36fc38e616d348532ad"},

@@ -12,33 +12,33 @@ import (
 	"slices"
 )
 
-// SplitOptions says how [Stratified] divides the labelled nodes.
+// SplitOptions configures [Stratified].
 type SplitOptions struct {
-	// TrainPercent is the percentage of labelled nodes to train on, 1 to 99. It has no default: 0 is an error.
+	// TrainPercent is the percentage of labelled nodes to train on, 1 to 99. There is no default.
 	TrainPercent int
-	// ValidationShare is the share of the other labelled nodes to validate on, above 0 and below 1; the rest test. 0
-	// means 0.10.
+	// ValidationShare is the validation nodes' share of the labelled nodes that are not train nodes, above 0 and below
+	// 1; the others are test nodes. 0 means 0.10.
 	ValidationShare float64
-	// Seed chooses the nodes. Every value, also 0, gives another split.
+	// Seed seeds the random draw. Every value, also 0, gives another split.
 	Seed uint64
 }
 
 // Split holds three disjoint sets of labelled nodes, all of them if drawn by [Stratified].
 type Split struct {
-	TrainPercent            int     // as requested; of an own split, its actual share, 1 to 99
-	ValidationShare         float64 // as used: by default 0.10
+	TrainPercent            int     // as requested; in a graph's own split the actual share, 1 to 99
+	ValidationShare         float64 // as used
 	Seed                    uint64
 	Train, Validation, Test []int32 // node numbers, ascending
 }
 
-// Stratified returns a split in which every class has about its share of each set: the train set to within one node,
-// the others to within two.
+// Stratified returns a split in which every class has its proportional share of the train set to within one node, and
+// of the validation and test sets to within two.
 //
-// Of n labelled nodes, exactly round(n·TrainPercent/100) train and round(rest·ValidationShare) validate; the classes
-// with the largest remainders get what rounding down leaves.
+// Of n labelled nodes exactly round(n·TrainPercent/100) are train nodes, and of the other m round(m·ValidationShare)
+// are validation nodes; largest remainders decide which classes round up.
 //
-// Equal graphs and options give equal splits on all platforms and Go versions. It returns an error if options are out
-// of range, a label is no class, or a set would be empty.
+// Equal graphs and options give equal splits on all platforms and Go versions. It returns an error if an option or a
+// label is out of range, or a set would be empty.
 func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	if o.TrainPercent < 1 || o.TrainPercent > 99 {
 		return nil, fmt.Errorf("split: TrainPercent is %d: expected 1 to 99", o.TrainPercent)
@@ -69,7 +69,7 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 
 	s := &Split{TrainPercent: o.TrainPercent, ValidationShare: o.ValidationShare, Seed: o.Seed}
 	for c, nodes := range members {
-		// One stream per class: classes must not affect each other.
+		// One random stream per class: a class must not affect another class's draw.
 		shuffle(nodes, rand.NewPCG(o.Seed, uint64(c)))
 		t, v := trains[c], trains[c]+validations[c]
 		s.Train = append(s.Train, nodes[:t]...)
@@ -112,8 +112,8 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 	return members, nil
 }
 
-// apportion returns times/over of each size by largest remainders, summing to the rounded share of the total; ties go
-// to the lower class. n·29/100 is exact where n·0.29 is not, and halves must round alike everywhere.
+// apportion rounds size·times/over by largest remainders, so that the results sum to the rounded share of the total;
+// ties go to the lower class. n·29/100 is exact where n·0.29 is not, so halves round alike everywhere.
 func apportion(sizes []int, times, over float64) []int {
 	given := make([]int, len(sizes))
 	remainders := make([]float64, len(sizes))
@@ -142,7 +142,7 @@ func apportion(sizes []int, times, over float64) []int {
 	return given
 }
 
-// shuffle is Fisher-Yates, independent of the standard library's version.
+// shuffle is Fisher-Yates; the standard library's may change.
 func shuffle(nodes []int32, source rand.Source) {
 	for i := len(nodes) - 1; i > 0; i-- {
 		j := below(source, uint64(i+1))

@@ -15,17 +15,17 @@ import (
 	"nodemask/internal/memory"
 )
 
-// SBMOptions describes the graph of [SBM]. The zero value is a small graph of four classes.
+// SBMOptions configures [SBM]. The zero value gives a small graph.
 type SBMOptions struct {
 	Nodes      int     // 0 means 1,000
 	Classes    int     // 0 means 4, of equal size within one node
 	MeanDegree float64 // 0 means 10
-	// Homophily is the share of edges within a class, up to 1; 0 means 0.80. To get none, pass a tiny share such as
+	// Homophily is the share of edges within a class, up to 1; 0 means 0.80. For no such edges pass a tiny share:
 	// 1e-12.
 	Homophily float64
 	Features  int // columns; 0 means 16
-	// FeatureSignal is a class mean's distance from the origin, in a random direction and in standard deviations of the
-	// features' noise; 0 means 1.
+	// FeatureSignal is each class mean's distance from the origin, in standard deviations of the features' noise; 0
+	// means 1.
 	FeatureSignal float64
 	Seed          uint64
 }
@@ -47,7 +47,7 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 	case !(o.Homophily > 0 && o.Homophily <= 1):
 		return o, fmt.Errorf("SBM: Homophily is %v: expected more than 0, up to 1", o.Homophily)
 	case o.Classes == 1 && o.Homophily < 1:
-		o.Homophily = 1 // there is no other class to join
+		o.Homophily = 1 // all edges are inside the only class
 	case o.Features < 1 || o.Features > graphfile.MaxWidth:
 		return o, fmt.Errorf("SBM: Features is %d: expected 1 to %d", o.Features, graphfile.MaxWidth)
 	case math.IsNaN(o.FeatureSignal) || math.Abs(o.FeatureSignal) > 1e6:
@@ -60,12 +60,12 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 	return o, nil
 }
 
-// SBM returns a stochastic block model: uniform edges inside and between classes, and features that are the class's
-// mean plus Gaussian noise. Time and memory are linear in nodes, edges and features.
+// SBM returns a graph of the stochastic block model: edges are uniform inside and between classes; features are the
+// class's mean, in a random direction, plus Gaussian noise. Time and memory are linear in nodes, edges and features.
 //
-// Pairs are drawn with replacement, with a surplus for repeats: tests find the mean degree within 1 % of MeanDegree, up
-// to half of all pairs. It returns an error for over 9 in 10 pairs inside or between classes, and the context's error
-// once that ends.
+// Pairs are drawn with replacement, with a surplus for repeats: in tests of up to half of all pairs the mean degree is
+// within 1 % of MeanDegree. SBM returns an error if more than 9 in 10 pairs inside or between classes would be edges,
+// and the context's error once the context ends.
 func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -75,7 +75,7 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	if err := memory.Fits(int64(min(need, math.MaxInt64/2))); err != nil {
 		return nil, fmt.Errorf("SBM of %d nodes: %w", o.Nodes, err)
 	}
-	// Class c is the nodes order[c·n/k : (c+1)·n/k].
+	// Class c has the nodes order[c·n/k : (c+1)·n/k].
 	nodes, classes := o.Nodes, o.Classes
 	source := rand.NewPCG(o.Seed, 0)
 	order := make([]int32, nodes)
@@ -108,11 +108,11 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 		return nil, err
 	}
 	pairs := func(yield func(int32, int32) bool) {
-		source := rand.NewPCG(o.Seed, 1) // restarted, so that runs are alike
+		source := rand.NewPCG(o.Seed, 1) // restarted: every iteration must yield the same pairs
 		for range drawInside {
 			var v int32
 			var class []int32
-			for len(class) < 2 { // a class of one node has no pair; some class has one, else drawInside is 0
+			for len(class) < 2 { // ends: some class has two nodes if drawInside > 0
 				v = int32(below(source, uint64(nodes)))
 				class = order[begin[g.Labels[v]]:begin[g.Labels[v]+1]]
 			}
@@ -152,7 +152,7 @@ func (g *Graph) draw(ctx context.Context, pairs iter.Seq2[int32, int32], width i
 			}
 		}
 	}, csr.Options{})
-	if err := cmp.Or(ended.Err(ctx), err); err != nil { // a sequence cut short is an error, too
+	if err := cmp.Or(ended.Err(ctx), err); err != nil { // FromSeq also fails if the context ends
 		return err
 	}
 	g.Features = gaussianFeatures(ctx, g.Labels, len(g.Classes), width, signal, seed)

@@ -8,13 +8,13 @@ import (
 	"nodemask/csr"
 )
 
-// Setting is what a model may see while it learns.
+// Setting is what a model may see in training.
 type Setting string
 
 const (
-	// Inductive means that the train graph holds only train nodes; others arrive later with their edges.
+	// Inductive means that the train graph has only train nodes; other nodes arrive later with their edges.
 	Inductive Setting = "inductive"
-	// Transductive means that the whole graph is known, but not the other nodes' labels.
+	// Transductive means that the train graph is the whole graph, with labels of train nodes only.
 	Transductive Setting = "transductive"
 )
 
@@ -29,16 +29,16 @@ func (s Setting) Check() error {
 	return nil
 }
 
-// Arrivals says which edges come with nodes that arrive after training (inductive setting).
+// Arrivals chooses the edges that nodes arriving after training bring (inductive setting).
 type Arrivals string
 
 const (
-	// AllEdges lets in every edge among present nodes, as in the paper; the default.
+	// AllEdges adds every edge among the present nodes, as in the paper; the default.
 	AllEdges Arrivals = "all-edges"
-	// TrainEdges lets in only edges with a train node at one end or both.
+	// TrainEdges adds only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
-	// NoValidation lets in every edge among present nodes, but no validation nodes at test time: the paper's "relevant
-	// nodes".
+	// NoValidation adds every edge among the present nodes; validation nodes are absent at test time (the paper's
+	// "relevant nodes").
 	NoValidation Arrivals = "no-validation"
 )
 
@@ -56,11 +56,11 @@ func (a Arrivals) Check() error {
 // Phase is the graph while a model trains, is validated or is tested.
 type Phase struct {
 	Edges *csr.Graph // in local numbers
-	Nodes []int32    // the whole graph's node of each local node, ascending
+	Nodes []int32    // local node i is node Nodes[i] of the whole graph; ascending
 	Score []int32    // local nodes scored in this phase, ascending
 }
 
-// View is a split graph as a model sees it, by phase. Phases may share memory: do not change them.
+// View is what a model sees of a split graph in each phase. Phases may share memory: do not change them.
 type View struct {
 	Setting                 Setting
 	Arrivals                Arrivals
@@ -69,12 +69,12 @@ type View struct {
 
 // NewView returns the phases of g under s.
 //
-// Transductive phases are the whole graph, each with its own set as Score. Inductive: train is the train nodes and the
-// edges among them; validation adds the validation nodes, and test all other nodes (unlabelled too), with the edges
-// that arrivals lets in ("" means [AllEdges]); with [NoValidation] test has no validation nodes.
+// In the transductive setting each phase is the whole graph, with its set as Score. In the inductive setting train has
+// the train nodes and the edges among them, validation adds the validation nodes, and test all other nodes (unlabelled
+// too), with the edges that arrivals chooses ("" means [AllEdges]).
 //
-// It returns an error if the setting or arrivals is unknown, a transductive setting has arrivals other than [AllEdges],
-// or s is not a split of g.
+// It returns an error if the setting or arrivals is unknown, arrivals other than [AllEdges] meet the transductive
+// setting, or s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
 	if err := setting.Check(); err != nil {
 		return nil, err

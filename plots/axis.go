@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// axis is a range of numbers with ticks at the multiples of step, drawn from start to end, in pixels.
 type axis struct {
 	min, max, step float64
 	start, end     float64
 }
 
 // newAxis returns an axis from low to high with about n steps of 1, 2 or 5 times a power of 10, and at least two ticks.
-// If whole, it ends on a step.
+// If whole, the axis ends at ticks.
 func newAxis(low, high, n float64, whole bool) axis {
 	size := max(math.Abs(low), math.Abs(high))
-	if high-low <= max(1e-9*size, 1e-300) { // all equal
+	if high-low <= max(1e-9*size, 1e-300) { // all values are equal
 		pad := size / 10
 		if size < 1e-290 {
 			pad = 1
@@ -125,7 +124,7 @@ type frame struct {
 	left, right, top, bottom float64
 	x, y                     axis
 	xLabel, yLabel           []string
-	bare                     bool // without y's numbers
+	bare                     bool // without numbers on the y axis
 }
 
 const (
@@ -136,7 +135,7 @@ const (
 	yLabelGap     = 9
 	labelLine     = 1.2 * labelSize
 	labelDescent  = 0.3 * labelSize
-	axesWords     = 60 // about the axes' text, in width and in height
+	axesWords     = 60 // approximate width or height of axis texts
 	stepX, stepY  = 80, 45
 	overhangSpace = 4
 )
@@ -155,7 +154,7 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	if f.xLabel[0] != "" {
 		f.bottom -= xLabelGap + float64(len(f.xLabel)-1)*labelLine
 	}
-	f.bottom = max(f.bottom, (f.top+height)/2) // however tall the label
+	f.bottom = max(f.bottom, (f.top+height)/2) // even if the label is tall
 	f.y = newAxis(slices.Min(ys), slices.Max(ys), max((body+margin-axesWords)/stepY, 2), true)
 	f.y.start, f.y.end = f.bottom, f.top
 
@@ -164,7 +163,7 @@ func (c Chart) newFrame(width, height, top float64) frame {
 		f.left += yLabelGap + float64(len(f.yLabel))*labelLine - labelDescent
 	}
 	f.left = min(f.left, width/2)
-	// Longer numbers on the x axis leave room for fewer.
+	// Longer numbers on the x axis need fewer ticks.
 	for steps := (width - 2*margin - axesWords) / stepX; ; steps-- {
 		f.x = newAxis(slices.Min(xs), slices.Max(xs), max(steps, 2), false)
 		if steps <= 2 || f.x.widest() < f.x.step/(f.x.max-f.x.min)*(f.right-f.left) {

@@ -16,14 +16,14 @@ import (
 type Series struct {
 	Name        string
 	X, Y        []float64
-	Low, High   []float64 // band around Y; both nil: none
-	Reference   bool      // others' published numbers: dashed, with open markers
+	Low, High   []float64 // band around Y; both nil: no band
+	Reference   bool      // published by others: dashed, with open markers
 	HideMarkers bool
 	Scattered   bool // small markers without a line
-	// Of names an earlier series whose colour and shape this one shares with a broken line, as a model's validation
-	// loss does with its train loss.
+	// Of names an earlier series whose colour and marker shape this series takes, with a broken line: validation loss
+	// after train loss.
 	Of string
-	// Cells hold what a script needs to remeasure each point, for [Chart.Places]; "" or nil if nothing.
+	// Cells hold what a script needs to compute each point again, for [Chart.Places]; "" or nil if nothing.
 	Cells []string
 	// Notes describe each point, for [Chart.Places]: a few words, then lines of details; "" or nil if nothing.
 	Notes []string
@@ -31,9 +31,10 @@ type Series struct {
 	Ring int
 }
 
-// Chart describes lines over one pair of axes.
+// Chart draws series over one pair of axes.
 //
-// A [Series.Reference] whose name begins with another series' name ("GIN, paper" and "GIN") takes its colour and shape.
+// A [Series.Reference] whose name begins with another series' name ("GIN, paper" with "GIN") takes that series' colour
+// and shape.
 type Chart struct {
 	ID, Title, Caption string
 	XLabel, YLabel     string  // with the unit
@@ -67,7 +68,7 @@ func (s Series) check() error {
 	for _, of := range []struct {
 		what string
 		n    int
-		none bool // allowed
+		none bool // may be nil
 	}{{"y", len(s.Y), false}, {"low", len(s.Low), s.High == nil}, {"high", len(s.High), s.Low == nil},
 		{"cells", len(s.Cells), s.Cells == nil}, {"notes", len(s.Notes), s.Notes == nil}} {
 		if of.n != n && !(of.none && of.n == 0) {
@@ -89,16 +90,15 @@ func (s Series) check() error {
 	return nil
 }
 
-// marked reports whether s has markers. A single point needs one: no line shows it.
+// A single point needs a marker: no line shows it.
 func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X) == 1 }
 
-// SVG returns a drawing of c, with the legend above the plot, so that it covers no data. The <svg> element works as a
-// file or inside HTML, without a background, in the surrounding text's colour. Equal charts give equal bytes.
+// SVG returns a drawing of c, with the legend above the plot. The <svg> element works as a file or inside HTML. It has
+// no background, and the surrounding text's colour. Equal charts give equal bytes.
 //
-// It returns an error unless c has a series, and every series has at least one point, as many X as Y, as many Low and
-// High as Y or neither, as many Cells and Notes or none, Ring at most that, only finite numbers from -1e300 to 1e300,
-// and Low ≤ Y ≤ High up to rounding. [Series.Of] must name an earlier series. Width and Height are 0 or from 200 to
-// 10,000.
+// It returns an error unless c has a series, and every series has n ≥ 1 X and Y, as many Low, High, Cells and Notes or
+// none, Ring ≤ n, numbers from -1e300 to 1e300, and Low ≤ Y ≤ High up to rounding. [Series.Of] must name an earlier
+// series. Width and Height must be 0 or from 200 to 10,000.
 func (c Chart) SVG() ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -134,16 +134,16 @@ func (c Chart) layout() layout {
 	return l
 }
 
-// Place is a point of a chart with a cell or a note.
+// Place is a drawn point that has a cell or a note.
 type Place struct {
 	Left float64 `json:"left"` // in percent of the drawing's width
 	Top  float64 `json:"top"`  // in percent of its height
 	Name string  `json:"name"` // "GIN + NM, 0.5: 78.20 (77.10 to 79.30), 10 trials"
-	Cell string  `json:"cell"` // for a page's script
-	Note string  `json:"-"`    // its note's lines after the first
+	Cell string  `json:"cell"` // [Series.Cells]
+	Note string  `json:"-"`    // lines of [Series.Notes] after the first
 }
 
-// Places returns the points of [Chart.SVG]'s drawing that have a cell or a note. The error is that of [Chart.SVG].
+// Places returns the points of [Chart.SVG]'s drawing that have a cell or a note. Errors are [Chart.SVG]'s.
 func (c Chart) Places() ([]Place, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

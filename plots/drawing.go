@@ -14,7 +14,7 @@ import (
 const (
 	titleSize, labelSize, tickSize = 14, 13, 12
 	lineHeight                     = 1.4  // of the font size
-	middle                         = 0.36 // of the font size: from the letters' middle to the baseline
+	middle                         = 0.36 // of the font size, from letters' middle to baseline
 	margin                         = 10
 	minSide, maxSide               = 200, 10_000
 	rowHeight                      = 22
@@ -28,7 +28,7 @@ const (
 	toTheLeft = ` text-anchor="end"`
 )
 
-// maxValue bounds numbers, so that differences stay finite.
+// maxValue limits numbers, so that differences stay finite.
 const maxValue = 1e300
 
 func checkSide(side float64) error {
@@ -140,11 +140,11 @@ func circle(at point, radius float64) string {
 }
 
 const (
-	fontSlack = 1.28 // the reader's font may be that much wider than Arial, as DejaVu Sans Bold is
+	fontSlack = 1.28 // fonts may be this much wider than Arial: DejaVu Sans Bold
 	boldSlack = 1.08
 )
 
-// advances are the widths of space to ~ in Arial and Liberation Sans, in 1/1000 of the font size.
+// advances are the widths of characters space to ~ in Arial and Liberation Sans, in 1/1000 of the font size.
 var advances = [...]uint16{
 	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // to /
 	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // 0 to ?
@@ -154,7 +154,7 @@ var advances = [...]uint16{
 	556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584, // p to ~
 }
 
-// textWidth returns an upper estimate of the width of s at a font size, in any font.
+// textWidth returns an upper estimate of the width of s in any font of this size.
 func textWidth(s string, size float64) float64 {
 	sum := 0
 	for _, r := range s {

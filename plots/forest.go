@@ -9,17 +9,17 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Forest is a forest plot: rows of effects with intervals, and a line at no effect.
+// Forest is a forest plot: rows of effects with intervals, and a line at 0.
 type Forest struct {
 	ID, Title, Caption string
 	XLabel             string
-	// Width is in pixels; 0 means 760. It grows if the text leaves too little room for the effects.
+	// Width is in pixels; 0 means 760. SVG widens a drawing whose text leaves too little room for effects.
 	Width   float64
 	Groups  []ForestGroup
 	Columns []string // text columns on the right
 }
 
-// ForestGroup is a group of a forest plot's rows, under its name.
+// ForestGroup is a named group of rows.
 type ForestGroup struct {
 	Name string
 	Rows []Effect
@@ -29,17 +29,17 @@ type ForestGroup struct {
 type Effect struct {
 	Label            string
 	Value, Low, High float64
-	Fields           []string // a text for each of [Forest.Columns], or nil
-	TextOnly         bool     // only label and fields
+	Fields           []string // a text per [Forest.Columns], or nil
+	TextOnly         bool     // no effect, only Label and Fields
 }
 
 const (
 	defaultForestWidth = 760
 	forestGap          = 14
-	forestNumbers      = 24 // between plot and numbers
+	forestNumbers      = 24 // from plot to numbers
 )
 
-// Check returns the error of [Forest.SVG].
+// Check returns [Forest.SVG]'s error.
 func (f Forest) Check() error { return named("forest plot", f.ID, f.check()) }
 
 func (f Forest) check() error {
@@ -135,7 +135,7 @@ func (e Effect) draw(d *drawing, y float64, x axis) {
 	}
 	low, value, high := x.at(e.Low), x.at(e.Value), x.at(e.High)
 	width, parts := 2.0, polyline(point{low, y}, point{high, y})
-	if l.open { // stop the line at the open marker
+	if l.open { // the line must not cross the open marker
 		width, parts = 1.5, ""
 		if value-markerRadius > low {
 			parts += polyline(point{low, y}, point{value - markerRadius, y})
@@ -176,7 +176,6 @@ func (f Forest) description() string {
 
 const forestColumnGap = 14
 
-// names returns what the columns of numbers and [Forest.Columns] are called.
 func (f Forest) names() []string { return append([]string{""}, f.Columns...) }
 
 func (f Forest) columns() (at []float64, width float64) {

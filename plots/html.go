@@ -14,8 +14,8 @@ const (
 	deviation = " ± "
 )
 
-// html returns a <table>, or with Under or Sections a <figure> of a narrower one, without style sheets, which untrusted
-// notebooks lack.
+// html returns a <table>, or with Under or Sections a <figure> with a narrower table. Styles are inline: untrusted
+// notebooks lack style sheets.
 func (t Table) html() string {
 	attributes, title, caption := "", svg.Escape(svg.Plain(t.Title)), svg.Escape(svg.Plain(t.Caption))
 	if t.ID != "" {
@@ -107,14 +107,13 @@ func (b block) row(row []Field, ruled bool) {
 	b.WriteString("</tr>\n")
 }
 
-// second writes the second line of a cell, if it has one.
 func (b block) second(parts []string, between string) {
 	if len(parts) > 0 {
 		fmt.Fprintf(b, `<br/><small style="%s">%s</small>`, softly, strings.Join(parts, between))
 	}
 }
 
-// whole matches what must not be broken: commands at hyphens, intervals and bounds at spaces.
+// whole matches text that must stay on one line: flags, intervals and bounds.
 var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[\d+ %\]|^\d+ %$|&lt; 0\.001`)
 
 func unbroken(text string) string {
@@ -129,7 +128,6 @@ func (t Table) under(i int) []int {
 	return columns
 }
 
-// style returns that of a column's texts, whose width figures limit.
 func (t Table) style(column int, width string) string {
 	style := "text-align:right"
 	if t.isText(column) {

@@ -7,7 +7,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// order puts Ink, after the palette's last, before colours that resemble others.
+// order takes [svg.Ink] (7) before the two colours that resemble others.
 var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
 const brokenDash, referenceDash = "5,3", "5,4"
@@ -19,7 +19,7 @@ type look struct {
 	small         bool // for many points
 }
 
-// looks returns the look of each series; the first 56 differ in colour or shape.
+// looks returns each series' look; 56 differ in colour or shape.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
@@ -46,8 +46,7 @@ func looks(series []Series) []look {
 	return all
 }
 
-// leader returns the series whose colour and shape s shares, or -1: the one that Of names, or for a reference, the one
-// with the longest name that begins that of s.
+// leader returns the series whose colour and shape s takes (see [Series.Of] and [Chart]), or -1.
 func (s Series) leader(series []Series) int {
 	of := -1
 	for i, other := range series {
@@ -91,7 +90,7 @@ const (
 
 var polygons = [shapes - 1]struct {
 	corners             int
-	start, scale, inner float64 // first corner's angle; corner radius; every other corner's radius, relative to it
+	start, scale, inner float64 // first corner's angle; corner radius; every second corner's radius as a share of scale
 }{
 	{4, math.Pi / 4, 1.2, 1}, {3, math.Pi / 2, 1.3, 1}, {4, math.Pi / 2, 1.3, 1}, {3, -math.Pi / 2, 1.3, 1},
 	{5, math.Pi / 2, 1.15, 1}, {10, math.Pi / 2, 1.5, 0.45},
@@ -118,7 +117,6 @@ func (l look) marker(at point) string {
 	return polygon(points...)
 }
 
-// legend places names in columns, filled one after the other, as narrow pages show the first names first.
 type legend struct {
 	entries []legendEntry
 	width   float64
@@ -133,7 +131,7 @@ type legendEntry struct {
 
 const (
 	sampleWidth = 36
-	legendGap   = 8 // between line and name
+	legendGap   = 8 // from line to name
 	legendSpace = 20
 	legendLine  = lineHeight * tickSize
 )
@@ -152,7 +150,7 @@ func newLegend(series []Series, looks []look, width float64) legend {
 		return l
 	}
 	columns := min(max(int((width+legendSpace)/l.width), 1), len(l.entries))
-	// Balance the columns, so that none is nearly empty.
+	// Balanced columns: no column is nearly empty.
 	rows := (len(l.entries) + columns - 1) / columns
 	l.rows = make([]int, rows)
 	for i, e := range l.entries {

@@ -9,14 +9,14 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Panels are small charts in a grid. Series of one name look alike in all.
+// Panels are small charts in a grid. Series with equal names look alike.
 type Panels struct {
 	ID, Title, Caption string
-	XLabel, YLabel     string    // panels' own labels are not drawn
+	XLabel, YLabel     string    // charts' own labels are not drawn
 	Width              float64   // pixels; 0: 840
-	Rows               [][]Chart // with Titles as names
-	// OneScale draws one y axis for all panels and names lines at their ends. Otherwise the charts of a row share a
-	// scale, and a legend names all lines.
+	Rows               [][]Chart // a Title names each panel
+	// OneScale draws one y axis for all panels and names lines at line ends. Otherwise charts of a row share a y axis,
+	// and a legend names all lines.
 	OneScale bool
 }
 
@@ -25,7 +25,7 @@ const (
 	nameGap                       = 12
 )
 
-// Check returns the error of [Panels.SVG].
+// Check returns [Panels.SVG]'s error.
 func (p Panels) Check() error {
 	if len(p.Rows) == 0 || len(p.Rows[0]) == 0 {
 		return named("panels", p.ID, errors.New("none"))
@@ -38,13 +38,12 @@ func (p Panels) Check() error {
 	return nil
 }
 
-// panel is a chart whose frame is relative to a corner.
 type panel struct {
 	Chart
 	frame  frame
 	corner point
 	looks  []look
-	named  bool // at its lines
+	named  bool // names are at line ends
 }
 
 // SVG returns a drawing of p, as [Chart.SVG] does.
@@ -69,7 +68,7 @@ func (p Panels) SVG() ([]byte, error) {
 	return d.close(), nil
 }
 
-// Places returns the points that have a cell, named by panel too.
+// Places returns the points that have a cell or a note; names include the panel's.
 func (p Panels) Places() ([]Place, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -142,7 +141,7 @@ func (p Panels) layout() (*drawing, []panel) {
 				own.corner.x = axis + body*float64(k) - left
 				own.frame.place(left, left+body-names)
 				own.frame.bare, own.named = k > 0, true
-				if i == len(p.Rows)-1 { // below, so that all panels are equally high
+				if i == len(p.Rows)-1 {
 					own.frame.xLabel = wrap(p.XLabel, labelSize, body-margin)
 					d.Height = max(d.Height, above+panelsRow*float64(i+1)+float64(len(own.frame.xLabel))*labelLine)
 				}

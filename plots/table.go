@@ -14,8 +14,8 @@ type Field struct {
 	Text string
 	Note string // tooltip, only in HTML
 	Bold bool
-	Down bool // with Bold: below its reference
-	// Cell holds what a script needs to remeasure the number; "" if nothing.
+	Down bool // with Bold: the value is below its reference
+	// Cell holds what a script needs to compute the number again; "" if nothing.
 	Cell string
 }
 
@@ -33,17 +33,17 @@ type Table struct {
 	ID, Title, Caption string
 	Header             []string
 	Rows               [][]Field
-	Groups             []int // rows, ascending, with a rule above them
-	// TextColumns counts the label columns, aligned left; the others are numbers. 0 means 1.
+	Groups             []int // rows below a rule, ascending
+	// TextColumns counts the label columns, aligned left; other columns are numbers. 0 means 1.
 	TextColumns int
 
-	// How HTML narrows a wide table; other formats keep all columns side by side.
+	// How HTML narrows a wide table; other formats keep all columns.
 
-	Under    []int // columns, ascending, written small under the column before them
+	Under    []int // columns, ascending, drawn small under the previous column
 	Sections bool  // the first column becomes a heading
 }
 
-// Format is what a table is written as.
+// Format is an output format of tables.
 type Format string
 
 // Formats of [Table.Render].
@@ -59,7 +59,7 @@ func Formats() []Format {
 	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatHTML}
 }
 
-// Check returns the error of [Table.Render] in a known format.
+// Check returns [Table.Render]'s error for known formats.
 func (t Table) Check() error { return named("table", t.ID, t.check()) }
 
 func (t Table) check() error {
@@ -107,16 +107,16 @@ const down = " ↓"
 
 func (t Table) labels() int { return max(t.TextColumns, 1) }
 
-// Render returns t in the format f. Cells are always plain text, never markup or terminal controls; only csv, for
-// programs, keeps control characters.
+// Render returns t in the format f. Fields are plain text, never markup. Only csv, for programs, keeps control
+// characters.
 //
 //   - text is for the terminal: a bold cell ends in * or the arrow.
 //   - markdown is a GitHub table without rules between groups.
 //   - csv has only header and rows. Line ends inside a cell become \n.
 //   - html is a <table> with a <tbody> for each group, or a <figure> of such tables.
 //
-// It returns an error unless every row is as long as the header, TextColumns is between 0 and that length, Groups names
-// rows below the first, Under columns of numbers after the first, and Sections leaves a label in each row.
+// It returns an error unless every row is as long as the header, TextColumns is between 0 and that length, Groups has
+// rows below the first, Under has columns of numbers after the first, and Sections leaves a label in each row.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err

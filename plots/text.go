@@ -41,7 +41,7 @@ func (t Table) text() string {
 		}
 		w.AppendRow(line(fields))
 	}
-	// Stars replace bold here.
+	// In text, stars replace bold.
 	caption := strings.Replace(svg.Plain(t.Caption), "Bold: ", "*: ", 1)
 	parts := slices.DeleteFunc([]string{svg.Plain(t.Title), w.Render(), caption}, func(s string) bool { return s == "" })
 	return strings.Join(parts, "\n") + "\n"

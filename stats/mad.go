@@ -16,26 +16,26 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// madZeroChord is the largest |u_i - u_j| that counts as zero: float32 turns a row by up to 2^-24 radians, so parallel
-// rows end at most 2^-23 apart, a cosine distance of 2^-47.
+// madZeroChord is the largest |u_i - u_j| that counts as zero: rounding to float32 turns a row by up to 2^-24 radians,
+// so parallel rows end at most 2^-23 apart, a cosine distance of 2^-47.
 const madZeroChord = 0x1p-23
 
-// madBlock directions fit a core's first cache.
+// madBlock directions fit a core's L1 cache.
 const madBlock = 32
 
-// MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all point
-// the same way (over-smoothed), at most 2. Chen et al. 2020, "Measuring and Relieving the Over-smoothing Problem for
-// Graph Neural Networks from the Topological View", with a mask of ones:
+// MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all rows
+// point the same way (over-smoothed), at most 2. The formula is that of Chen et al. 2020, "Measuring and Relieving the
+// Over-smoothing Problem for Graph Neural Networks from the Topological View", with a mask of ones:
 //
 //	D_ij = 1 - h_i·h_j / (|h_i| |h_j|)     cosine distance, i ≠ j
 //	D̄_i  = Σ_j D_ij / Σ_j 1(D_ij)          mean over the nodes that i differs from
 //	MAD  = Σ_i D̄_i / Σ_i 1(D̄_i)            mean over the nodes that differ from any;  1(x) = 1 if x > 0, else 0
 //
-// Distances up to 2^-47 ≈ 7e-15 are zero: two bundles of rows at a distance of 1 have MAD 1, but about 1/2 if rounding
-// within them counts. A row of zeros is at 1 from every other row, as in scikit-learn and so in the paper's code.
+// Distances up to 2^-47 ≈ 7e-15 count as zero, so rounding between parallel rows does not change MAD. A row of zeros
+// has distance 1 from every other row, as in scikit-learn and so in the paper's code.
 //
 // The result is exact to rounding and bit-identical on any number of cores. It takes n·width + n·log n steps, plus
-// width per pair of different rows whose projections on one line agree within rounding.
+// width per pair of different rows whose projections on one line are within rounding.
 func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 	if nodes < 0 || width < 1 || len(h)%width != 0 || len(h)/width != nodes {
 		return 0, fmt.Errorf("MAD of %d values: expected nodes×width of them, got nodes %d and width %d", len(h),
@@ -51,7 +51,8 @@ func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 		return 0, err
 	}
 
-	// A row of zeros is at 1 from all others; else Σ_j D_ij = Σ_j |u_i-u_j|²/2 minus distances that count as 0.
+	// A row of zeros has distance 1 from all other rows; else Σ_j D_ij = Σ_j |u_i-u_j|²/2 minus distances that count as
+	// 0.
 	total, counted := float64(zeros), zeros
 	for _, d := range found {
 		far := nodes - d.near
@@ -93,11 +94,11 @@ func unitRows(h []float32, width int) (units []float64, zeros int, err error) {
 	return units, zeros, nil
 }
 
-// squaredChords returns Σ_j |u_i-u_j|² for every row u_i, by their centre c:
+// squaredChords returns Σ_j |u_i-u_j|² for every row u_i, by the rows' centre c:
 //
 //	Σ_j |u_i-u_j|² = n·|u_i-c|² + Σ_j |u_j-c|²,  because Σ_j (u_j-c) = 0
 //
-// No large numbers are subtracted, so nearly equal rows keep digits that Σ_j (1 - u_i·u_j) loses.
+// No large numbers are subtracted: nearly equal rows keep digits that Σ_j (1 - u_i·u_j) loses.
 func squaredChords(units []float64, width int) []float64 {
 	n := len(units) / width
 	sums := make([]float64, n)
@@ -128,7 +129,7 @@ func squaredChords(units []float64, width int) []float64 {
 type direction struct {
 	rows    []int32
 	unit    []float64
-	shadow  float64 // unit·s for a fixed s of length 1: no further apart than the directions
+	shadow  float64 // unit·s for a fixed s of length 1; two shadows differ by at most |u_i - u_j|
 	near    int
 	nearSum float64
 }
@@ -158,7 +159,7 @@ func directions(units []float64, width int) []direction {
 	}
 	slices.SortFunc(rows, compare)
 	var found []direction
-	sorted := make([]float64, 0, len(units)) // compared rows lie together
+	sorted := make([]float64, 0, len(units)) // in order, for the cache
 	for start, end := 0, 0; start < n; start = end {
 		for end = start + 1; end < n && compare(rows[start], rows[end]) == 0; end++ {
 		}
@@ -169,12 +170,11 @@ func directions(units []float64, width int) []direction {
 	return found
 }
 
-// findNear compares each direction with those after it in reach of its shadow. Sums are integers, so order does not
-// matter.
+// findNear compares directions whose shadows are within reach. Sums are integers, so their order does not matter.
 func findNear(ctx context.Context, ds []direction, nodes int) error {
-	const reach = madZeroChord + 1e-10 // more than a shadow's rounding
+	const reach = madZeroChord + 1e-10 // allows for rounding of shadows
 	const zero = madZeroChord * madZeroChord
-	steps := math.Ldexp(1/zero, 63-bits.Len(uint(nodes))) // per 1: nodes times zero fits an uint64
+	steps := math.Ldexp(1/zero, 63-bits.Len(uint(nodes))) // integers per 1, so that nodes·zero fits a uint64
 	type tally struct {
 		rows int
 		sum  uint64
@@ -196,7 +196,7 @@ func findNear(ctx context.Context, ds []direction, nodes int) error {
 					return nil
 				}
 				end = min(end, len(ds))
-				// Each j meets the whole block, while cached.
+				// Compare each j with the whole block while the cache holds it.
 				for j := start + 1; j < len(ds) && ds[j].shadow-ds[end-1].shadow <= reach; j++ {
 					if j%madBlock == 0 && ctx.Err() != nil {
 						return ended.Err(ctx)
@@ -256,5 +256,5 @@ func squaredChord(a, b []float64) float64 {
 type Smoothness struct {
 	Hidden  float64 `json:"hidden"` // last hidden layer, after activation
 	Logits  float64 `json:"logits"`
-	Softmax float64 `json:"softmax"` // its probabilities
+	Softmax float64 `json:"softmax"` // probabilities
 }

@@ -12,13 +12,13 @@ import (
 // Metrics scores the classes predicted for a set of nodes, from 0 to 1.
 type Metrics struct {
 	MacroF1  float64
-	MicroF1  float64 // over all decisions: with one class per node, Accuracy
+	MicroF1  float64 // over all decisions: equals Accuracy
 	Accuracy float64
 	// Confusion[i][j] counts the nodes of class i predicted as class j.
 	Confusion [][]int
 }
 
-// Constant returns the macro F1 of predicting the most frequent class everywhere, and how many classes occur.
+// Constant returns the macro F1 of predicting the most frequent class for all nodes, and how many classes occur.
 func (m Metrics) Constant() (f1 float64, classes int) {
 	total, most := 0, 0
 	for _, row := range m.Confusion {
@@ -33,20 +33,20 @@ func (m Metrics) Constant() (f1 float64, classes int) {
 	if total == 0 {
 		return 0, 0
 	}
-	// The class has precision most/total and recall 1; the others have F1 0.
+	// This class has precision most/total and recall 1; other classes have F1 0.
 	return 2 * float64(most) / float64(most+total) / float64(classes), classes
 }
 
-// collapseMargin is how far a model that learnt nothing may exceed a constant prediction's macro F1.
+// A model learnt nothing if macro F1 is at most collapseMargin above a constant prediction's.
 const collapseMargin = 0.03
 
-// Collapsed reports whether the predictions are hardly better than a constant one.
+// Collapsed reports whether macro F1 is hardly above that of [Metrics.Constant].
 func (m Metrics) Collapsed() bool {
 	constant, classes := m.Constant()
 	return classes > 1 && m.MacroF1 <= constant+collapseMargin
 }
 
-// Evaluate returns the metrics of predictions against labels, both [nodes] and in 0…classes-1. Like scikit-learn's,
+// Evaluate returns the metrics of predictions against labels, both [nodes] and in 0…classes-1. As in scikit-learn,
 // macro F1 omits classes that neither occur nor are predicted.
 func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 	if len(predictions) != len(labels) {
@@ -90,10 +90,10 @@ func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 	return m, nil
 }
 
-// Summary holds a mean and a sample standard deviation, with N-1.
+// Summary holds a mean and a sample standard deviation (N-1).
 type Summary struct {
 	N            int
-	Mean, StdDev float64 // no values: NaN and 0
+	Mean, StdDev float64 // NaN and 0 without values
 }
 
 // Summarize returns the summary of x.
@@ -108,7 +108,7 @@ func Summarize(x []float64) Summary {
 	return Summary{len(x), mean, sd}
 }
 
-// Text returns "81.20 ± 0.55"; the mean alone if the deviation is 0, a dash without values.
+// Text returns "81.20 ± 0.55"; only the mean if the deviation is 0, a dash without values.
 func (s Summary) Text(digits int) string {
 	switch {
 	case s.N == 0:

@@ -17,17 +17,17 @@ import (
 type TTest struct {
 	N              int
 	MeanDifference float64 // mean of a - b
-	StdDev         float64 // sample standard deviation of a - b, with N-1
+	StdDev         float64 // sample standard deviation of a - b (N-1)
 	T              float64 // MeanDifference / (StdDev/√N)
 	DF             float64
-	P              float64 // probability of a |T| this large if the true mean difference is 0
+	P              float64 // probability of |T| or more if the true mean difference is 0
 	Low, High      float64 // 95 % confidence interval of the mean difference
 }
 
-// PairedTTest tests whether a and b differ in mean, with a[i] and b[i] a pair, such as two models' scores on one seed.
+// PairedTTest tests whether a and b differ in mean; a[i] and b[i] are a pair, such as two models' scores with one seed.
 //
-// If all differences are equal, the interval has no width; T is 0 and P 1 if they are 0, else T is ±Inf and P 0. It
-// returns an error if a and b differ in length, have fewer than 2 values or one that is not finite, or if the variance
+// If all differences are equal, Low = High; T is 0 and P 1 if all are 0, else T is ±Inf and P 0. PairedTTest returns an
+// error if a and b differ in length, have fewer than 2 values or a value that is not finite, or if the variance
 // overflows or underflows.
 func PairedTTest(a, b []float64) (TTest, error) {
 	if len(a) != len(b) {
@@ -51,7 +51,7 @@ func PairedTTest(a, b []float64) (TTest, error) {
 	switch {
 	case sd > 0:
 		r.T = mean / (sd / math.Sqrt(n))
-		// Survival keeps the digits of a small P, 1 - CDF does not.
+		// Survival keeps the digits of a small P; 1 - CDF loses them.
 		r.P = min(2*distuv.StudentsT{Sigma: 1, Nu: r.DF}.Survival(math.Abs(r.T)), 1)
 	case mean == 0:
 		r.P = 1
@@ -64,7 +64,7 @@ func PairedTTest(a, b []float64) (TTest, error) {
 	return r, nil
 }
 
-// ProbabilityText returns a p-value as written after "p": "0.012", or "< 0.001".
+// ProbabilityText returns a p-value as text: "0.012" or "< 0.001".
 func ProbabilityText(p float64) string {
 	if p < 0.001 {
 		return "< 0.001"
@@ -72,7 +72,7 @@ func ProbabilityText(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-// ConfidenceInterval returns the mean of x and its interval by Student's t, which misses with probability alpha.
+// ConfidenceInterval returns the mean of x and its 1-alpha confidence interval by Student's t.
 func ConfidenceInterval(x []float64, alpha float64) (mean, low, high float64, err error) {
 	if !(alpha > 0 && alpha < 1) {
 		return 0, 0, 0, fmt.Errorf("confidence interval: alpha %v: expected a probability between 0 and 1", alpha)
@@ -85,7 +85,7 @@ func ConfidenceInterval(x []float64, alpha float64) (mean, low, high float64, er
 	return mean, mean - half, mean + half, nil
 }
 
-// HalfWidth returns half the width of the [ConfidenceInterval] of n ≥ 2 numbers with a standard deviation.
+// HalfWidth returns half the width of the [ConfidenceInterval] of n ≥ 2 numbers with standard deviation sd.
 func HalfWidth(sd float64, n int, alpha float64) float64 {
 	if sd == 0 {
 		return 0
@@ -119,7 +119,7 @@ func Holm(p []float64) ([]float64, error) {
 	return adjusted, nil
 }
 
-// meanStdDev returns the mean of x and its sample standard deviation: 0 if and only if all are equal.
+// sd is 0 if and only if all values are equal.
 func meanStdDev(x []float64) (mean, sd float64, err error) {
 	if len(x) < 2 {
 		return 0, 0, fmt.Errorf("%d values: expected at least 2", len(x))
@@ -144,8 +144,8 @@ var quantiles sync.Map
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// Pooled tests the mean of several cells' paired differences[cell][split]. A split's differences are dependent, so each
-// split counts once:
+// Pooled tests the mean of paired differences[cell][split] over cells (experiments) and splits. Differences on one
+// split are dependent, so each split counts once:
 //
 //	d_j = Σ_c differences[c][j] / cells
 //
@@ -175,7 +175,7 @@ func Pooled(differences [][]float64) (TTest, error) {
 const detectPower = 0.8
 
 // Detectable returns the smallest true mean difference that a two-sided paired t-test of n pairs at p < 0.05 finds with
-// probability 0.8, if differences have standard deviation sd: with the noncentral t distribution of n-1 degrees of
+// probability 0.8, if differences have standard deviation sd. For the noncentral t distribution of n-1 degrees of
 // freedom, δ = Detectable, λ = δ·√n/sd and the critical value c,
 //
 //	P(|T'_{n-1}(λ)| > c) = 0.8
@@ -202,12 +202,12 @@ func Detectable(sd float64, n int) (float64, error) {
 	}
 }
 
-// tTestPower returns the critical value c with ν degrees of freedom, and P(|T'| > c) by the noncentrality λ. With T' =
-// (Z+λ)/S, Z normal and ν·S² chi-squared:
+// tTestPower returns the critical value c with ν degrees of freedom, and P(|T'| > c) as a function of the noncentrality
+// λ. With T' = (Z+λ)/S, Z normal and ν·S² chi-squared:
 //
 //	P(|T'| > c) = ∫ f_S(s)·(Φ(λ - c·s) + Φ(-λ - c·s)) ds
 func tTestPower(nu float64) (c float64, power func(lambda float64) float64) {
-	// S lies outside 1 ± 10/√ν with probability below 1e-20, and the integrand is smooth: 300 nodes are plenty.
+	// S lies outside 1 ± 10/√ν with probability below 1e-20, and the integrand is smooth: 300 quadrature nodes suffice.
 	var places, weights, density [300]float64
 	spread := 10 / math.Sqrt(nu)
 	quad.Legendre{}.FixedLocations(places[:], weights[:], max(0, 1-spread), 1+spread)

@@ -15,23 +15,24 @@ import (
 
 // Options configure a drawing.
 type Options struct {
-	// Names has a name per graph node; "" shows the number.
+	// Names has a name per graph node; for "" the number is drawn.
 	Names []string
-	// Labels has a class per graph node, which fills show; negative means no fill. Without labels, fills mark replicas.
+	// Labels has a class per graph node, which chooses its fill; negative means no fill. Without labels, replicas share
+	// a fill.
 	Labels []int32
 	// Classes names the labels.
 	Classes []string
-	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If children
-	// must be left out, those with the largest flow stay. A picture then leaves out the graph around the root.
+	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If not all
+	// children fit, those with the largest flow are drawn. With Flow, a picture omits the graph around the root.
 	Flow []float64
-	// FlowNames names positive and negative edges.
+	// FlowNames names edges of positive and negative flow.
 	FlowNames [2]string
-	// ID is the SVG's id and its ids' prefix, unique on a page; "" means aggtree.
+	// ID is the SVG's id and prefixes ids inside it. It must be unique on a page; "" means aggtree.
 	ID string
 
 	// Drawing limits, for tests.
-	children int // per node, including the one that replaces others; 0 means 12; at least 2
-	nodes    int // of the tree; 0 means 150; at least 2
+	children int // per node, including a stand-in; 0 means 12; at least 2
+	nodes    int // tree nodes; 0 means 150; at least 2
 }
 
 func (o Options) title(t *aggtree.Tree) string {
@@ -65,8 +66,8 @@ type picture struct {
 	b     strings.Builder
 }
 
-// WriteSVG writes a picture of a tree: the graph around the root at the left, then the tree, and the legend below.
-// Masked neighbours are dashed.
+// WriteSVG writes a picture of a tree: the graph around the root, the tree to its right and the legend below. Masked
+// neighbours are dashed.
 func WriteSVG(w io.Writer, t *aggtree.Tree, o Options) error {
 	if err := notEmpty(t); err != nil {
 		return err
@@ -107,7 +108,6 @@ func (s *picture) page(width, height float64, title, description string) []byte 
 	return sheet.SVG(s.b.String())
 }
 
-// tree draws the folded tree with its corner at a point.
 func (s *picture) tree(at point) (size point) {
 	pad := s.pad(s.full.Hops - 1)
 	level := 64 + 2*max(pad-8, 0)

@@ -11,16 +11,16 @@ import (
 )
 
 type folded struct {
-	// Tree holds the drawn nodes in order, then ghosts (leaves among their siblings by base), then stand-ins for
-	// omitted nodes (base -1).
+	// Tree holds the drawn nodes. Among siblings, ghosts (masked neighbours) are ordered by base, and stand-ins for
+	// omitted nodes (base -1) come last.
 	Tree *aggtree.Tree
-	// Node is the tree node; -1 for a ghost or a stand-in.
+	// Node is the original tree's node; -1 for a ghost or a stand-in.
 	Node []int32
 	// More is the number of tree nodes (or masked neighbours) that a stand-in replaces.
 	More  []int
 	Ghost []bool
 
-	flow []float64 // per tree node
+	flow []float64 // per node of the original tree
 }
 
 func (f *folded) text(i int32, names []string) string {
@@ -46,8 +46,8 @@ func (f *folded) isCached(i int32) bool {
 	return f.Tree.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
-// fold cuts a tree to fit a page: each node keeps as many first children (or those with the most flow) as fit; a
-// stand-in replaces the others with their descendants.
+// fold cuts a tree to fit a page: each node keeps its first children (or those with the most flow), as many as fit; a
+// stand-in replaces the other children and their descendants.
 func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)
@@ -111,8 +111,8 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns the largest number of children per node of a level that leaves room for them all, and for one node below
-// each child with children.
+// most returns how many children each node of a level may keep, so that all fit, and one node below each child that has
+// children.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)
@@ -145,8 +145,8 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns what is drawn below a node: its children and ghosts if they are at most most, else a stand-in for
-// the ghosts and one for the last children. Without room for two, ghosts are left out: they are no tree nodes.
+// children returns what is drawn below a node: all children and ghosts if at most most, else a stand-in for the ghosts
+// and another for the last children. If most < 2, ghosts are left out.
 func (f *folder) children(node int32, most int) []drawn {
 	if node < 0 {
 		return nil

@@ -12,14 +12,14 @@ type spacing struct {
 	sibling float64 // least distance of siblings
 	cousin  float64 // least distance of other nodes at a depth
 	level   float64
-	// apart is the least distance between the root children's subtrees, for their boxes; 0 boxes none.
+	// apart is the least distance between the subtrees of the root's children, for boxes around them; 0: no boxes.
 	apart  float64
 	across bool // root at the left, not the top
 }
 
-// layout returns each tree node's place, as Reingold and Tilford, "Tidier Drawings of Trees" (1981): parents are centred
-// over their children, and subtrees of one shape look alike. The mean of a run from each side makes mirrored trees
-// mirror images, and centres small subtrees between large ones.
+// layout returns each tree node's position by Reingold and Tilford, "Tidier Drawings of Trees" (1981): parents are
+// centred over their children, and subtrees of equal shape look alike. The mean of layouts from the left and from the
+// right makes mirrored trees mirror images, and centres small subtrees between large ones.
 func layout(t *aggtree.Tree, o spacing) []point {
 	fromLeft, fromRight := o.offsets(t, false), o.offsets(t, true)
 	x := make([]float64, t.NumNodes())
@@ -43,14 +43,14 @@ func layout(t *aggtree.Tree, o spacing) []point {
 	return points
 }
 
-// span is the extent of a subtree at one depth, relative to its root.
+// span is a subtree's extent at one depth, relative to the subtree's root.
 type span struct{ low, high float64 }
 
-// offsets returns each node's distance from its parent, with children placed from the left as near as they may be, or
-// in mirrored coordinates from the right.
+// offsets returns each node's distance from its parent. Children are placed as closely as allowed, from the left or,
+// mirrored, from the right.
 func (o spacing) offsets(t *aggtree.Tree, mirrored bool) []float64 {
 	offset := make([]float64, t.NumNodes())
-	spans := make([][]span, t.NumNodes()) // of each node's subtree, at each depth below it
+	spans := make([][]span, t.NumNodes()) // per node: its subtree at each depth
 	for i := int32(len(offset)) - 1; i >= 0; i-- {
 		first, end := t.Children(i)
 		children := make([]int32, 0, end-first)
@@ -60,7 +60,7 @@ func (o spacing) offsets(t *aggtree.Tree, mirrored bool) []float64 {
 		if mirrored {
 			slices.Reverse(children)
 		}
-		var all []span // of the children so far, relative to the first
+		var all []span // the children so far, relative to the first
 		last := 0.0
 		for _, child := range children {
 			own := spans[child]

@@ -15,7 +15,7 @@ var palette = svg.Palette
 
 const rootRing = 3.5
 
-// look draws all replicas of a base alike. fill and ring are colour numbers, or -1.
+// look is how all replicas of a base are drawn. fill and ring are colour numbers, or -1.
 type look struct {
 	fill, ring int
 	root       bool
@@ -27,7 +27,7 @@ type looks struct {
 	root   int32
 }
 
-// newLooks gives rings to the root's base, then to repeated bases, most frequent first, until rings run out.
+// newLooks gives a ring to the root's base, then to repeated bases, most frequent first, until colours run out.
 func newLooks(t *aggtree.Tree, o Options) looks {
 	times := map[int32]int{}
 	for _, base := range t.Base {
@@ -60,7 +60,7 @@ func (l looks) of(base int32) look {
 	return one
 }
 
-// columns returns a text's width in letters. Letters of some scripts count twice.
+// columns returns a text's width in letters; some scripts' letters count twice.
 func columns(s string) float64 {
 	n := 0.0
 	for _, r := range s {

@@ -11,7 +11,6 @@ import (
 
 const mostNear = 60
 
-// sketch is a drawing of a graph.
 type sketch struct {
 	nodes []sketched
 	edges [][2]int
@@ -22,19 +21,19 @@ type sketched struct {
 	label                string
 	at                   point
 	look                 look
-	masked, open, hidden bool // open: its label is to be predicted
+	masked, open, hidden bool // open: the node's label is to be predicted
 }
 
-// neighbourhood is what a tree's walks can reach: a circle around the root per distance, each node in the middle of its
+// neighbourhood has the nodes that walks from the root reach, on a circle per distance, each in the middle of its
 // sector.
 type neighbourhood struct {
 	sketch
-	more          int // number of nodes left out
+	more          int // nodes left out
 	width, height float64
 	heading       string
 }
 
-// near finds the nodes breadth first, masked or not. The tree's labels must have set the node width.
+// near finds nodes breadth first, masked or not. The tree's labels must have set the node width.
 func (s *picture) near() neighbourhood {
 	g, t := s.full.Graph, s.full
 	if s.flow != nil {
@@ -98,7 +97,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 		next[p] += share
 		angle[i] = begin[i] + share/2
 	}
-	// Nodes must touch neither each other nor inner circles.
+	// Nodes must not touch each other or inner circles.
 	radius := 0.0
 	for first := 1; first < count; {
 		end := first
@@ -139,7 +138,6 @@ func (n *neighbourhood) clear(first, end int, width float64) bool {
 	return true
 }
 
-// sketch draws a graph with its corner at a point.
 func (s *picture) sketch(k sketch, at point) (size point) {
 	k.nodes = slices.Clone(k.nodes)
 	for i := range k.nodes {
@@ -147,7 +145,7 @@ func (s *picture) sketch(k sketch, at point) (size point) {
 		size.X, size.Y = max(size.X, n.at.X+s.width/2+2), max(size.Y, n.at.Y+boxHeight/2+4)
 		n.at = point{at.X + n.at.X, at.Y + n.at.Y}
 	}
-	// Nodes are translucent, so a mask keeps edges from showing through.
+	// Nodes are translucent; an SVG mask hides the edges below them.
 	id := fmt.Sprintf("%s-nodes%d", svg.ElementID(s.id), s.b.Len())
 	area := fmt.Sprintf(`x="%s" y="%s" width="%s" height="%s"`, px(at.X), px(at.Y), px(size.X), px(size.Y))
 	s.printf(`<mask id="%s" maskUnits="userSpaceOnUse" %s><rect %[2]s fill="#fff"/>`, id, area)

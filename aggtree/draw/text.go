@@ -9,12 +9,12 @@ import (
 	"nodemask/aggtree"
 )
 
-// WriteText writes a tree, one node per line.
+// WriteText writes a tree as text, one node per line.
 func WriteText(out io.Writer, t *aggtree.Tree, o Options) error {
 	if err := notEmpty(t); err != nil {
 		return err
 	}
-	w := bufio.NewWriter(out) // keeps its first error
+	w := bufio.NewWriter(out) // Flush returns the first error
 	f := o.fold(t)
 	var write func(i int32, arm, prefix string)
 	write = func(i int32, arm, prefix string) {

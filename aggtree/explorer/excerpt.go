@@ -12,8 +12,8 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Largest excerpt. Counts of up to 5 hops then fit the 53 bits of JavaScript's numbers: with m entries, at most √n·√m^k
-// walks of k hops start at a node.
+// Limits of an excerpt. Counts of up to 5 hops then fit the 53 bits of JavaScript's integers: with n nodes and m
+// entries, at most √n·√m^k walks of k hops start at a node.
 const (
 	mostEmbeddedEntries = 200_000
 	mostEmbeddedNodes   = 50_000
@@ -21,12 +21,12 @@ const (
 
 type excerpt struct {
 	ids      []int32 // ascending
-	has      []bool  // has embedded neighbours
-	complete int     // nodes with all their neighbours
+	has      []bool  // the node's neighbours are embedded
+	complete int     // number of nodes with embedded neighbours
 }
 
-// newExcerpt chooses nodes breadth first. Nodes within hops of the root bring all their neighbours or none, so a tree
-// is right until it reaches one without.
+// newExcerpt chooses nodes breadth first. For each node within hops of the root it embeds all neighbours or none, so a
+// tree is right until it reaches a node with none.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	n := g.NumNodes()
 	if n <= mostNodes && g.NumEdges() <= mostEntries {
@@ -36,7 +36,7 @@ func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64
 		}
 		return e
 	}
-	has := map[int32]bool{root: false} // the nodes found, and whether they bring their neighbours
+	has := map[int32]bool{root: false} // nodes found, and whether their neighbours are embedded
 	complete := 0
 	level := []int32{root}
 	entries := int64(0)
@@ -75,7 +75,7 @@ func (e excerpt) place(v int32) int32 {
 	return int32(i)
 }
 
-// embeddedGraph is explained in src/core.js, readGraph.
+// Function readGraph in src/core.js describes embeddedGraph.
 type embeddedGraph struct {
 	Nodes   int     `json:"nodes"`
 	Entries int     `json:"entries"`
@@ -108,16 +108,16 @@ func (e excerpt) encode(g *csr.Graph) embeddedGraph {
 	return d
 }
 
-// embedded is read by src/state.js. Nodes are numbered within the excerpt.
+// src/state.js reads embedded. Nodes are numbered within the excerpt.
 type embedded struct {
 	Graph    embeddedGraph `json:"graph"`
 	AllNodes int           `json:"allNodes"`
-	Complete int           `json:"complete"` // with all their neighbours
+	Complete int           `json:"complete"` // as excerpt.complete
 	Root     int32         `json:"root"`
 	Hops     int           `json:"hops"`
 	MostHops int           `json:"mostHops"`
 	KeepRate float64       `json:"keepRate"`
-	Seed     string        `json:"seed"` // a string, as JavaScript's integers end at 53 bits
+	Seed     string        `json:"seed"` // as JavaScript's integers have 53 bits
 	Names    []string      `json:"names,omitempty"`
 	Colours  []int32       `json:"colours,omitempty"`
 	Classes  []string      `json:"classes,omitempty"`

@@ -1,5 +1,5 @@
-// Package explorer writes interactive pages of a graph's aggregation trees: [WritePage] a file, [WriteFragment] a piece
-// for a notebook or another page.
+// Package explorer writes interactive drawings of a graph's aggregation trees, as an HTML file ([WritePage]) or a part
+// of a page ([WriteFragment]).
 package explorer
 
 import (
@@ -20,7 +20,8 @@ import (
 	"nodemask/internal/svg"
 )
 
-// bundle is the script that 'npm ci && npm run build' makes from src. It begins with the licence of its parts of d3.
+// bundle is the script that 'npm ci && npm run build' makes from src. It begins with the licence of the parts of d3 in
+// it.
 //
 //go:embed explorer.js
 var bundle string
@@ -30,9 +31,9 @@ const MaxHops = 10
 
 const offeredHops = 5
 
-// Options configure how an interactive drawing starts.
+// Options are an interactive drawing's initial state.
 type Options struct {
-	// Names has a name per node; "" shows the number.
+	// Names has a name per node; for "" the number is drawn.
 	Names []string
 	// Labels has a class per node; negative means no colour. Classes names the labels.
 	Labels  []int32
@@ -42,25 +43,25 @@ type Options struct {
 	Train []int32
 	// KeepRate is the probability that an epoch keeps a node, the paper's p; 0 means 1.
 	KeepRate float64
-	// Seed makes epoch e, from 1, draw as hyper.KeepRate does with rand.New(rand.NewPCG(Seed, e)).
+	// Seed of the masks: epoch e, from 1, draws as hyper.KeepRate does from rand.New(rand.NewPCG(Seed, e)).
 	Seed uint64
 	// Title is written above the drawing.
 	Title string
 }
 
-// WriteFragment writes the interactive drawing of a graph's aggregation trees, starting with T_root^hops, as HTML for a
-// notebook or a page, which may hold several. It needs no network or other files; without scripts it shows an image of
+// WriteFragment writes an interactive drawing of a graph's aggregation trees, starting with T_root^hops, as HTML for a
+// notebook or page. A page may hold several. It needs no network or other files; without scripts it shows an image of
 // the first tree.
 //
-// Clicking a graph node makes it the root; with Shift, masks it. Clicking in the tree folds or unfolds. Epochs draw new
-// masks, one by one or played. Keys do all of this, too. Counts include tree nodes that are not drawn.
+// A click on a graph node makes it the root; with Shift, masks it. A click on a tree node folds or unfolds it. Each
+// epoch draws a new mask. Counts include tree nodes that are not drawn.
 //
-// A graph of more than 200,000 entries or 50,000 nodes is cut to the nodes within hops+1 of the root; the drawing says
-// so, and where a tree needs more.
+// A graph of more than 200,000 entries or 50,000 nodes is cut to nodes within hops+1 of the root; the drawing says so,
+// and marks where a tree needs other nodes.
 //
 // For scripts, the element of class nodemask-explorer has a property nodemask with functions root, hops, epoch, masked
-// (the nodes), counts, tree ([aggtree.Tree] with lower-case initials; null if over 1,000,000 nodes or if the page lacks
-// some), shown (what is drawn), svg, setRoot, setHops and setEpoch. Each change sends the event nodemask:change.
+// (the nodes), counts, tree ([aggtree.Tree] with lower-case initials; null above 1,000,000 nodes or if the page lacks
+// some), shown (the drawn nodes), svg, setRoot, setHops and setEpoch. Each change sends the event nodemask:change.
 func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	text, err := o.fragment(g, root, hops)
 	if err != nil {
@@ -70,7 +71,7 @@ func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) e
 	return err
 }
 
-// Data returns the JSON input of a drawing's script, for a page that has the script.
+// Data returns the JSON input of a drawing's script, for a page that already has the script.
 func Data(g *csr.Graph, root int32, hops int, o Options) ([]byte, error) {
 	switch {
 	case hops > MaxHops:
@@ -82,7 +83,7 @@ func Data(g *csr.Graph, root int32, hops int, o Options) ([]byte, error) {
 	if _, err := aggtree.Count(context.Background(), g, root, hops, o.Mask); err != nil { // checks the arguments
 		return nil, err
 	}
-	// Marshal escapes <, > and &: no name can end the element.
+	// Marshal escapes <, > and &, so no name can end the <script> element.
 	return json.Marshal(o.embed(g, root, hops, newExcerpt(g, root, hops, mostEmbeddedNodes, mostEmbeddedEntries)))
 }
 
@@ -128,7 +129,7 @@ func (o Options) fragment(g *csr.Graph, root int32, hops int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var image bytes.Buffer // for pages without scripts
+	var image bytes.Buffer // shown without scripts
 	err = draw.WriteSVG(&image, tree, draw.Options{Names: o.Names, Labels: o.Labels, Classes: o.Classes})
 	alt := svg.Plain(fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops,
 		svg.Name(tree.Base[0], o.Names), tree.NumNodes()))

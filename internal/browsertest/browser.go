@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Start returns a headless browser's context for a test that may take limit; without a browser it skips the test.
+// Start returns a headless browser's context, which ends after limit; without a browser it skips the test.
 func Start(t *testing.T, limit time.Duration) context.Context {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -48,16 +48,16 @@ func Start(t *testing.T, limit time.Duration) context.Context {
 type Tab struct {
 	*testing.T
 	ctx  context.Context
-	host string // selector of [Tab.In]
+	host string // [Tab.In]'s selector
 }
 
-// Open returns a tab of the given width with a file's page, after some actions.
+// Open opens a file in a tab of this width in pixels, after the actions before.
 func Open(t *testing.T, ctx context.Context, path string, width int64, before ...chromedp.Action) Tab {
 	t.Helper()
 	return Visit(t, ctx, &url.URL{Scheme: "file", Path: path}, width, before...)
 }
 
-// Visit is [Open] for any address. The page may ask its own server.
+// Visit is [Open] for any address. The page may send requests to its server.
 func Visit(t *testing.T, ctx context.Context, address *url.URL, width int64, before ...chromedp.Action) Tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(ctx)
@@ -108,8 +108,8 @@ func (b Tab) Run(actions ...chromedp.Action) {
 // Try runs actions and returns their error.
 func (b Tab) Try(actions ...chromedp.Action) error { return chromedp.Run(b.ctx, actions...) }
 
-// In returns the tab for expressions where $ is the first element that matches a selector, and find searches its shadow
-// root.
+// In returns the tab for expressions in which $ is the first element that matches selector, and find searches $'s
+// shadow root.
 func (b Tab) In(selector string) Tab {
 	b.host = selector
 	return b
@@ -141,7 +141,7 @@ func (b Tab) Is(want any, expression string, why ...any) {
 	require.JSONEq(b, string(encoded), string(got), "%s %s", expression, fmt.Sprint(why...))
 }
 
-// Until waits until an expression is true, in background tabs too.
+// Until waits until an expression is true; background tabs work too.
 func (b Tab) Until(expression string) {
 	b.Helper()
 	err := b.Try(chromedp.Poll(b.of(expression), nil, chromedp.WithPollingInterval(100*time.Millisecond),

@@ -1,5 +1,5 @@
-// Package checkout finds the project's folder from where the program was installed or built, never from the working
-// directory, as code is run from there.
+// Package checkout finds the project's folder from where the program was installed or built. It never takes the working
+// directory, since code in the project's folder is run.
 package checkout
 
 import (
@@ -12,12 +12,11 @@ import (
 )
 
 // built is the project's folder for programs built with -trimpath into temporary folders, as by 'make test' and the
-// notebook kernel. Set by the linker's -X, so that compiled packages hold no path, are compiled once, and survive
-// moving the clone.
+// notebook kernel. The linker's -X sets it, so that compiled packages contain no path and are compiled only once, even
+// if the clone moves.
 var built string
 
-// Root returns the clone in which this program is installed, else from which it was built: tests and notebook cells
-// know it from the linker or their source, other -trimpath programs from their own path.
+// Root returns the clone in which this program is installed, else the one from which it was built. It tries [Folders].
 func Root() (string, error) {
 	for _, folder := range Folders() {
 		mod, err := os.ReadFile(filepath.Join(folder, "go.mod"))
@@ -33,7 +32,7 @@ func Root() (string, error) {
 }
 
 // Folders returns where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds the executable,
-// then the folder of its source.
+// then the folder of its source code.
 func Folders() []string {
 	var folders []string
 	if executable, err := os.Executable(); err == nil {

@@ -7,10 +7,10 @@ import (
 	"io"
 )
 
-// Err returns nil while ctx is alive, then its error, joined with any cause (see [context.WithCancelCause]).
+// Err returns nil until ctx ends, then ctx's error, joined with any cause (see [context.WithCancelCause]).
 func Err(ctx context.Context) error {
 	err := ctx.Err()
-	if err == nil { // ctx may have ended since: do not ask for its cause
+	if err == nil { // return nil, although ctx may have ended since
 		return nil
 	}
 	cause := context.Cause(ctx)
@@ -26,7 +26,7 @@ type Reader struct {
 	R   io.Reader
 }
 
-// Read reads from R, or returns [Err] once Ctx has ended.
+// Read reads from R. It returns [Err] once Ctx has ended.
 func (r *Reader) Read(b []byte) (int, error) {
 	if err := Err(r.Ctx); err != nil {
 		return 0, err

@@ -1,4 +1,5 @@
-// Package faults fails a test step's system calls one at a time, and kills the step at each. It needs strace, on Linux.
+// Package faults runs a test's step once per system call, which fails or at which the process is killed. It needs
+// strace on Linux.
 package faults
 
 import (
@@ -19,9 +20,9 @@ import (
 const (
 	stepVariable   = "NODEMASK_FAULTS_STEP"
 	folderVariable = "NODEMASK_FAULTS_FOLDER"
-	// Torture is the environment variable that tries every fault and runs slow tests.
+	// Torture is the environment variable that turns on every fault and slow tests.
 	Torture = "NODEMASK_TORTURE"
-	// without it, every 11th fault is tried
+	// without Torture, every 11th fault is tried
 	stride = 11
 )
 
@@ -51,7 +52,7 @@ func Main(m *testing.M, steps map[string]func(folder string) error) {
 	os.Exit(0)
 }
 
-// Environment returns the environment in which a process of this test runs a step.
+// Environment returns the environment of a process of this test that runs a step.
 func Environment(step, folder string) []string {
 	return []string{stepVariable + "=" + step, folderVariable + "=" + folder}
 }
@@ -61,14 +62,14 @@ type Test struct {
 	Step string
 	// Prepare fills an empty folder.
 	Prepare func(t *testing.T, folder string)
-	// Holds requires the step's guarantees, however it ended; finished means that it returned no error.
+	// Holds requires the step's guarantees, however the step ended; finished means that it returned no error.
 	Holds func(t *testing.T, folder string, finished bool)
-	// GoesOn repeats the step and requires the result of an undisturbed run.
+	// GoesOn repeats the step and requires the result of a run without faults.
 	GoesOn func(t *testing.T, folder string)
 }
 
-// Each runs the step once for each call on its folder and each failure: the call returns an error, or the process is
-// killed before it. Without [Torture] it tries a sample.
+// Each runs the step once for each system call on the folder and each failure: the call returns an error, or the
+// process is killed before the call. Without [Torture] it tries a sample.
 func Each(t *testing.T, f Test) {
 	t.Helper()
 	whole := t.TempDir()
@@ -90,7 +91,7 @@ func Each(t *testing.T, f Test) {
 			require.NoError(t, os.Mkdir(folder, 0o777))
 			f.Prepare(t, folder)
 			_, ended := f.run(t, folder, inject)
-			if ended == nil && way == "signal=KILL" { // network data may come in fewer pieces this time
+			if ended == nil && way == "signal=KILL" { // network data may have come in fewer pieces
 				survived++
 			}
 			t.Run(inject, func(t *testing.T) {
@@ -110,8 +111,8 @@ type place struct {
 	when        int
 }
 
-// Under runs the step with a fault at all calls of a name, such as "flock:error=ENOLCK", and returns its output and
-// error.
+// Under runs the step with a fault at all system calls of one name, such as "flock:error=ENOLCK". It returns the step's
+// output and error.
 func (f Test) Under(t *testing.T, folder, inject string) (said string, ended error) {
 	t.Helper()
 	f.Prepare(t, folder)
@@ -163,7 +164,7 @@ func (f Test) run(t *testing.T, folder, inject string) (log string, ended error)
 	return string(written) + said.String(), ended
 }
 
-// Left lists the folder's file names and requires that no temporary file is left.
+// Left returns the folder's file names. It requires that no temporary file is left.
 func Left(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

@@ -1,4 +1,4 @@
-// Package gobuild builds a program of this project, atomically.
+// Package gobuild builds programs of this project atomically.
 package gobuild
 
 import (
@@ -18,28 +18,28 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// Program describes a build. scripts/build runs it for make and set-up.
+// Program describes a build.
 type Program struct {
 	Project     string
 	Package     string   // "./cmd/nodemask"
-	File        string   // output; its folder is created
-	Flags       []string // of go build
-	Environment []string // added to this process's
+	File        string   // output; Build creates its folder
+	Flags       []string // flags of go build
+	Environment []string // added to this process's variables
 }
 
-// compileFlags equal those of set-up and the Makefile, so each package is compiled once.
+// compileFlags are also the Makefile's and set-up's, so each package is compiled once.
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
 // Build builds the program if it is out of date and returns go's output. It builds next to the file and renames, so an
-// aborted build keeps the old program. Go judges a program by its first bytes, so Build first removes a file of changed
-// size. A second build of the file waits. Programs contain no machine paths, so they do not depend on the folder.
+// aborted build keeps the old program. Go recognises a program by its first bytes, so Build starts anew if the file's
+// size has changed. Concurrent builds wait. Programs contain no machine paths.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
 	lock := flock.New(filepath.Join(folder, ".lock"))
-	// Without file locks builds stay whole, but two at once may undo each other.
+	// Without file locks concurrent builds stay atomic, but may undo each other.
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -52,13 +52,13 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	if size := sizeOf(p.File); size >= 0 {
 		noted, err := os.ReadFile(note)
 		if err == nil && strings.TrimSpace(string(noted)) == strconv.FormatInt(size, 10) {
-			_ = os.Link(p.File, fresh) // go replaces it if out of date, and never writes into it
+			_ = os.Link(p.File, fresh) // go replaces an old program, and never writes into it
 		}
 	}
 	arguments := slices.Concat([]string{"build"}, strings.Fields(compileFlags), p.Flags, []string{"-o", fresh, p.Package})
 	c := exec.CommandContext(ctx, "go", arguments...)
 	c.Dir = p.Project
-	c.WaitDelay = time.Second // for its compilers
+	c.WaitDelay = time.Second // compilers may hold the output open
 	c.Env = append(os.Environ(), p.Environment...)
 	if said, err = c.CombinedOutput(); err != nil {
 		_ = os.Remove(fresh)
@@ -74,8 +74,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// settle renames a fresh program into place. After an interruption note and file disagree, and the next build remakes
-// both.
+// If settle is interrupted, note and file disagree, and the next build makes both again.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {

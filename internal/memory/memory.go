@@ -1,5 +1,5 @@
-// Package memory reports how much more memory this process may take, so that too large work is refused before the
-// system kills it, and budgets files.
+// Package memory reports how much more memory this process may take, to refuse work before the system kills the
+// process, and limits the memory that reading a file takes.
 package memory
 
 import (
@@ -13,19 +13,19 @@ import (
 	"strings"
 )
 
-// ErrTooLarge is wrapped by errors of work that takes more memory than allowed.
+// ErrTooLarge is wrapped by errors that refuse work for want of memory.
 var ErrTooLarge = errors.New("more memory than is allowed")
 
 // Left is how much more memory this process may take.
 type Left struct {
 	Bytes int64
-	Of    string // what limits it: "this machine" and so on
+	Of    string // what sets the limit: "this machine" and so on
 }
 
 // String returns a phrase: "this machine leaves 1.5 GB".
 func (l Left) String() string { return l.Of + " leaves " + Text(l.Bytes) }
 
-// About returns an estimated number of bytes as text.
+// About is [Text] for an estimate.
 func About(bytes float64) string { return Text(int64(min(bytes, 9e18))) }
 
 // Text returns a number of bytes as text: "1.5 GB".
@@ -39,8 +39,8 @@ func Text(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// Get returns how much more memory this process may take: the least that the machine or its control groups leave; false
-// if the system, as all but Linux, does not report it.
+// Get returns how much more memory this process may take: the least that the machine or a control group leaves. It
+// returns false if the system does not report this; only Linux does.
 func Get() (Left, bool) {
 	system := os.DirFS("/")
 	return least(append(machine(system), groups(system)...))
@@ -56,7 +56,7 @@ func least(all []Left) (l Left, ok bool) {
 	return l, ok
 }
 
-// unlimited is below what version 1 reports for groups without a limit.
+// Control groups of version 1 without a limit report at least unlimited.
 const unlimited = 1 << 60
 
 func machine(system fs.FS) []Left {
@@ -66,7 +66,6 @@ func machine(system fs.FS) []Left {
 	return nil
 }
 
-// groups returns what this process's control groups (versions 1 and 2) and their parents leave.
 func groups(system fs.FS) (all []Left) {
 	text, err := fs.ReadFile(system, "proc/self/cgroup")
 	if err != nil {
@@ -85,12 +84,12 @@ func groups(system fs.FS) (all []Left) {
 				continue
 			}
 		}
-		// A container sees its own group as the root.
+		// In a container the process's own group is the root.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {
 				used, _ := numberOf(system, path.Join(folder, usage), "")
-				cached, _ := numberOf(system, path.Join(folder, "memory.stat"), idle+" ") // reclaimable
+				cached, _ := numberOf(system, path.Join(folder, "memory.stat"), idle+" ") // memory that can be freed
 				all = append(all, Left{most - max(used-cached, 0), "this process's control group (" + limit + ")"})
 			}
 			if group == "/" {
@@ -101,7 +100,7 @@ func groups(system fs.FS) (all []Left) {
 	return all
 }
 
-// numberOf returns the number after key at a line's start; without a key, the file's first number.
+// numberOf returns the number after key at the start of a line; for key "" the file's first number.
 func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	text, err := fs.ReadFile(system, name)
 	if err != nil {
@@ -123,13 +122,13 @@ const (
 	perByte = 64
 )
 
-// step is how many bytes are taken between two checks of free memory; reserve stays free for everything else.
+// Free memory is checked every step bytes; reserve bytes stay free.
 const (
 	step    = 16 << 20
 	reserve = 64 << 20
 )
 
-// Budget counts the memory that a file's content takes.
+// Budget limits the memory that a file's content takes.
 type Budget struct{ size, taken, looked int64 }
 
 // NewBudget returns the budget of a file of size bytes.
@@ -145,13 +144,13 @@ func (b *Budget) Take(bytes int64) error {
 	if b.taken-b.looked < step {
 		return nil
 	}
-	// A growing list briefly exists twice, and the graph itself comes later.
+	// A growing list briefly exists twice, and the graph is made later.
 	need := b.taken/2 + 2*(b.taken-b.looked) + reserve
 	b.looked = b.taken
 	return Fits(need)
 }
 
-// Fits returns an error if this process may not have that many bytes.
+// Fits returns an error if this process may not take this many bytes more.
 func Fits(bytes int64) error {
 	if left, ok := Get(); ok && bytes > left.Bytes {
 		return fmt.Errorf("this takes about %s of memory more, and %s has %s left: free some, or take a smaller graph",
@@ -160,8 +159,7 @@ func Fits(bytes int64) error {
 	return nil
 }
 
-// Parse returns the bytes of a size such as 2GiB, 500MB, 2G or 1000000, at least one. 2G means the smaller 2GB, a safe
-// limit.
+// Parse returns the bytes of a size such as 2GiB, 500MB, 2G or 1000000, at least one. 2G means 2GB, less than 2GiB.
 func Parse(text string) (bytes int64, err error) {
 	units := []struct {
 		name string

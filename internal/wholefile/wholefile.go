@@ -1,4 +1,4 @@
-// Package wholefile writes files atomically, and removes temporary files of killed writers.
+// Package wholefile writes files atomically, and removes temporary files that killed processes left.
 package wholefile
 
 import (
@@ -19,25 +19,25 @@ import (
 
 const (
 	suffix      = ".part"
-	longestName = 200 // bytes of the file's name kept in its temporary file's
+	longestName = 200 // bytes of a file's name kept in the temporary file's name
 	tries       = 100
 	ownerOnly   = 0o600
 )
 
-// Write calls write to fill a temporary file next to path, syncs it and renames it, so that path is the old file or the
-// new one. A new file has mode less the umask; an existing one keeps its mode. Write first removes path's temporary
-// files of killed writers. Devices and pipes are written directly. File system errors omit the file's name, which
-// callers add.
+// Write calls write to fill a temporary file next to path, syncs the file and renames it, so that path is always the
+// whole old or new file. A new file has mode less the umask; an existing file keeps its mode. Write first removes
+// path's temporary files that killed processes left. Devices and pipes are written directly. Callers add the file's
+// name to file system errors.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
-		return through(path, write) // /dev/stdout and the like must not be replaced
+		return through(path, write) // a device such as /dev/stdout must not be replaced
 	}
 	folder, start := filepath.Dir(path), partStart(path)
 	sweep(folder, start)
 	replaces := err == nil && info.Mode().IsRegular()
 	if replaces {
-		mode = info.Mode().Perm() // who could not read the old file must not read the new one
+		mode = info.Mode().Perm() // keep readers of the old file only
 	}
 	f, held, err := create(folder, start, mode|ownerOnly)
 	if err != nil {
@@ -91,7 +91,8 @@ func partStart(path string) string {
 	return "." + name[:min(len(name), longestName)] + "."
 }
 
-// create creates and locks a temporary file. The lock ends with the process, so [sweep] recognises killed writers.
+// create creates and locks a temporary file. The lock ends with the process, so [sweep] recognises files of killed
+// processes.
 func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, error) {
 	for n := 1; ; n++ {
 		path := filepath.Join(folder, start+strconv.FormatUint(rand.Uint64(), 10)+suffix)
@@ -104,7 +105,7 @@ func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, err
 		}
 		held := lockOf(path)
 		got, err := held.TryLock()
-		// Without file locks nothing is swept. With them, the file may have been swept before it was locked.
+		// Without file locks no file is swept. With them, another process may have swept the file before it was locked.
 		if isAt(f, path) && (got || err != nil) {
 			return f, held, nil
 		}
@@ -118,7 +119,7 @@ func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, err
 func sweep(folder, start string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return // creating a file will report the folder's fault
+		return // creating a file reports the same error
 	}
 	for _, e := range entries {
 		number, ok := strings.CutPrefix(e.Name(), start)
@@ -146,7 +147,7 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(ours, there)
 }
 
-// syncFolder makes a new name survive a power cut, if the file system can.
+// syncFolder makes a renamed file survive a power cut, if the file system can.
 func syncFolder(folder string) {
 	if d, err := os.Open(folder); err == nil {
 		_ = d.Sync()
@@ -166,16 +167,17 @@ func cause(err error) error {
 	return err
 }
 
-// Open opens a regular file. Folders, pipes and devices are errors of type [*fs.PathError], without waiting.
+// Open opens a regular file. Folders, pipes and devices are errors of type [*fs.PathError]; Open does not wait for a
+// pipe.
 func Open(path string) (*os.File, error) {
 	if err := regular(path, func() (fs.FileInfo, error) { return os.Stat(path) }); err != nil {
-		return nil, err // checked before opening, which would wait for a pipe's writer
+		return nil, err // opening a pipe would wait for a writer
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := regular(path, f.Stat); err != nil { // it may have changed
+	if err := regular(path, f.Stat); err != nil { // path may name another file now
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
@@ -196,8 +198,8 @@ func regular(path string, stat func() (fs.FileInfo, error)) error {
 	return &fs.PathError{Op: "open", Path: path, Err: err}
 }
 
-// Replaces returns the first file that writing path would replace, even through links, or "". Devices and pipes are
-// never replaced.
+// Replaces returns the first of files that a write to path would replace, directly or through links; "" if none.
+// Devices and pipes are never replaced.
 func Replaces(path string, files ...string) string {
 	there, err := os.Stat(path)
 	if err != nil || !there.Mode().IsRegular() {

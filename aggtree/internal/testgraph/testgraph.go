@@ -8,7 +8,7 @@ import (
 	"nodemask/csr"
 )
 
-// Undirected returns the graph with the given nodes and edges.
+// Undirected returns a graph with these nodes and edges.
 func Undirected(t require.TestingT, nodes int, pairs [][2]int32) *csr.Graph {
 	edges := make([]csr.Edge, len(pairs))
 	for i, p := range pairs {

@@ -26,7 +26,7 @@ const (
 	retries     = 4
 )
 
-// Options says how to download; see datasets.FetchOptions.
+// Options configures downloads; see datasets.FetchOptions.
 type Options struct {
 	Client   *http.Client
 	Progress func(file string, done, total int64)
@@ -42,10 +42,9 @@ type Source struct {
 	URL    string
 	Size   int64  // bytes; 0: unknown
 	SHA256 string // hex; "": unknown
-	Git    string // git's hex id, for an unknown SHA-256; "": unknown too
+	Git    string // git's hex id, checked if SHA256 is ""; "": unknown
 }
 
-// check returns an error unless the sums are those of the source, if it has any.
 func (s Source) check(sum, git string) error {
 	switch {
 	case s.SHA256 != "" && s.SHA256 != sum:
@@ -56,7 +55,7 @@ func (s Source) check(sum, git string) error {
 	return nil
 }
 
-// Fetcher gets files. Make it with [New].
+// Fetcher downloads files.
 type Fetcher struct{ o Options }
 
 // New returns a fetcher.
@@ -101,7 +100,7 @@ func onlyHTTPS(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Get downloads a file to path unless it is there. The file gets its name only once its checksum matches.
+// Get downloads a file to path unless it exists. The file gets its name only once its checksum matches.
 func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 	name := filepath.Base(path)
 	if sum, git, err := Sum(ctx, path); err == nil {
@@ -141,13 +140,13 @@ func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 
 func (f *Fetcher) note(format string, args ...any) { f.o.Note(fmt.Sprintf(format, args...)) }
 
-// transient marks an error that a retry may mend.
+// transient marks an error after which a retry may succeed.
 type transient struct{ error }
 
 func (t transient) Unwrap() error { return t.error }
 
 func (f *Fetcher) download(ctx context.Context, w io.Writer, name string, source Source) (err error) {
-	// net/http has no limit on a body's silence.
+	// net/http does not limit how long a body may send nothing.
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(f.o.silence, func() {
 		cancel(transient{fmt.Errorf("the server sent nothing for %v", f.o.silence)})

@@ -18,11 +18,11 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// sumsFile records unpublished SHA-256 sums when fetched, to detect later damage.
+// sumsFile holds the SHA-256 sums of fetched files without published ones, to detect later damage.
 const sumsFile = "SHA256SUMS"
 
-// sums computes a content's SHA-256 and git's id, the SHA-1 of "blob SIZE", a zero byte and the content, which unlike
-// SHA-256 is open to forgery.
+// sums computes a content's SHA-256 and git's id: the SHA-1, which can be forged, of "blob SIZE", a zero byte and the
+// content.
 type sums struct{ sha256, git hash.Hash }
 
 func newSums(size int64) sums {
@@ -41,7 +41,7 @@ func (s sums) hex() (sum, git string) {
 	return hex.EncodeToString(s.sha256.Sum(nil)), hex.EncodeToString(s.git.Sum(nil))
 }
 
-// Sum returns the SHA-256 of a file, and git's id of it, in hex.
+// Sum returns a file's SHA-256 and git's id in hex.
 func Sum(ctx context.Context, path string) (sum, git string, err error) {
 	f, err := graphfile.Open(path)
 	if err != nil {
@@ -56,7 +56,7 @@ func Sum(ctx context.Context, path string) (sum, git string, err error) {
 	return sum, git, nil
 }
 
-// Recorded returns the SHA-256 that [Fetcher.GetArchive] recorded in a folder, by readable file.
+// Recorded returns the SHA-256 that [Fetcher.GetArchive] recorded in a folder, by file name.
 func Recorded(dir string) map[string]string {
 	sums := map[string]string{}
 	f, err := graphfile.Open(filepath.Join(dir, sumsFile))

@@ -9,16 +9,15 @@ import (
 	"nodemask/internal/ended"
 )
 
-// graphOfArrays makes a graph of arrays, whatever the file that holds them.
+// graphOfArrays makes a graph from named arrays of any file format.
 type graphOfArrays struct {
 	*graphfile.Graph
 	ctx    context.Context
 	choice graphfile.Choice
 	take   func(bytes int64) error                       // counts memory
-	array  func(name string) (a *numpy.Array, err error) // nil, nil if the file lacks the array
+	array  func(name string) (a *numpy.Array, err error) // nil, nil if missing
 }
 
-// required returns an array that the layout needs.
 func (g *graphOfArrays) required(name, expected string) (*numpy.Array, error) {
 	a, err := g.array(name)
 	if a == nil && err == nil {
@@ -27,7 +26,7 @@ func (g *graphOfArrays) required(name, expected string) (*numpy.Array, error) {
 	return a, err
 }
 
-// link sets the edges; ends returns those of edge i.
+// link sets the edges; ends returns the two nodes of edge i.
 func (g *graphOfArrays) link(edges int64, ends func(i int64) (node, neighbour int64)) error {
 	if err := g.take(8 * edges); err != nil {
 		return err
@@ -51,7 +50,7 @@ func (g *graphOfArrays) link(edges int64, ends func(i int64) (node, neighbour in
 	return nil
 }
 
-// labels sets the classes, [nodes] or [nodes, 1]; names, unless nil, are the names of classes 0, 1, and so on.
+// labels sets the classes from a, [nodes] or [nodes, 1]; names, unless nil, are the names of classes 0, 1, and so on.
 func (g *graphOfArrays) labels(a *numpy.Array, names []string) error {
 	rows, columns, ok := a.Rows()
 	if !ok || rows != int64(g.Nodes) || columns != 1 {
@@ -77,7 +76,6 @@ func (g *graphOfArrays) labels(a *numpy.Array, names []string) error {
 	return nil
 }
 
-// dense sets features [nodes, width] of numbers.
 func (g *graphOfArrays) dense(a *numpy.Array) error {
 	rows, columns, ok := a.Rows()
 	if !ok || rows != int64(g.Nodes) || columns > graphfile.MaxWidth || a.Type.IsText() {
@@ -104,7 +102,7 @@ func (g *graphOfArrays) dense(a *numpy.Array) error {
 	return nil
 }
 
-// sparse sets features stored as scipy's compressed sparse rows; repeated entries add up.
+// sparse sets features from scipy's compressed sparse rows; repeated entries add up.
 func (g *graphOfArrays) sparse(indptr, indices, data *numpy.Array, width int64) error {
 	if width < 0 || width > graphfile.MaxWidth {
 		return fmt.Errorf("features of width %d: expected at most %d", width, graphfile.MaxWidth)
@@ -138,7 +136,6 @@ func (g *graphOfArrays) sparse(indptr, indices, data *numpy.Array, width int64) 
 	return nil
 }
 
-// rowsOf returns the offsets of a node's entries in indices.
 func (g *graphOfArrays) rowsOf(indptr, indices *numpy.Array) ([]int64, error) {
 	rows, entries := int64(g.Nodes), indices.Len()
 	if err := whole(indices, entries); err != nil {
@@ -163,7 +160,6 @@ func (g *graphOfArrays) rowsOf(indptr, indices *numpy.Array) ([]int64, error) {
 	return offsets, nil
 }
 
-// whole returns an error unless a holds n whole numbers in one dimension.
 func whole(a *numpy.Array, n int64) error {
 	if len(a.Shape) != 1 || a.Shape[0] != n || !a.Type.IsWhole() {
 		return a.Errorf("shape %v of %v: expected whole numbers [%d]", a.Shape, a.Type, n)
@@ -171,7 +167,6 @@ func whole(a *numpy.Array, n int64) error {
 	return nil
 }
 
-// masks sets the own splits by those of the names that mean a mask.
 func (g *graphOfArrays) masks(names []string) error {
 	var masks [3]*numpy.Array
 	for _, name := range names {

@@ -14,8 +14,8 @@ import (
 
 const maxEdgeLine = 4096 // bytes
 
-// EdgeList reads an undirected graph from lines with two ids separated by a comma, a tab or spaces. Nodes are in order
-// of first appearance. It skips blank lines and # comments. Errors give the line.
+// EdgeList reads an undirected graph from lines with two ids separated by a comma, a tab or spaces. Nodes keep their
+// order of first appearance. Blank lines and # comments are skipped. Errors name the line.
 func EdgeList(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	r := &edgeList{ctx: ctx, seen: map[string]bool{}, b: graphfile.NewBuilder(ctx, in, "edge list", "attribute")}
 	lines := bufio.NewScanner(graphfile.Text(in))
@@ -46,7 +46,7 @@ func EdgeList(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error)
 type edgeList struct {
 	ctx         context.Context
 	seen        map[string]bool // nodes
-	lines, wide int             // read so far; with further columns
+	lines, wide int             // read so far; with more than two fields
 	header      bool
 	b           *graphfile.Builder
 }
@@ -88,7 +88,7 @@ func (r *edgeList) line(line string) error {
 
 var commaAtTab = regexp.MustCompile(`,\s*\t|\t\s*,`)
 
-// splitEdge splits a line at tabs, else commas, else blanks, so ids between tabs or commas may contain blanks.
+// splitEdge splits a line at tabs, else commas, else blanks.
 func splitEdge(line string) (fields []string) {
 	switch {
 	case strings.Contains(line, "\t") && !commaAtTab.MatchString(line):

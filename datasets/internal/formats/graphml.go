@@ -1,5 +1,5 @@
-// Package formats reads graphs from GraphML, node-link JSON, torch.save and the Open Graph Benchmark. Once a context is
-// done, readers return its error.
+// Package formats reads graphs from GraphML, node-link JSON, torch.save and the Open Graph Benchmark. Readers return
+// the context's error once the context ends.
 package formats
 
 import (
@@ -23,7 +23,7 @@ const (
 	maxToken = 16 << 20
 )
 
-// GraphML streams a file of NetworkX, igraph, Gephi or yEd. Errors give line and column.
+// GraphML streams a file of NetworkX, igraph, Gephi or yEd. Errors name line and column.
 func GraphML(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "tag or text"}
 	w := &graphML{limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*graphMLKey{},
@@ -82,7 +82,7 @@ func (w *graphML) token() (xml.Token, error) {
 	}
 }
 
-// each calls what for every child of the open element; what must read to its end.
+// each calls what for every child of the open element; what must read the child to its end.
 func (w *graphML) each(what func(xml.StartElement) error) error {
 	for {
 		t, err := w.token()
@@ -263,7 +263,7 @@ func (w *graphML) node(e xml.StartElement) error {
 	}
 	for _, id := range w.fallback {
 		if k := w.keys[id]; !seen[id] {
-			// A default is in the file once, but takes memory at every node.
+			// The file has a default once, but it takes memory for every node.
 			if w.filled++; w.filled > 1_000_000+w.decoder.InputOffset() {
 				return fmt.Errorf("defaults of %d keys at each node: expected values at the nodes themselves", len(w.fallback))
 			}

@@ -14,7 +14,7 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// NodeLink streams NetworkX's node-link JSON, which D3 also reads. Errors give the byte.
+// NodeLink streams NetworkX's node-link JSON, which D3 also reads. Errors name the byte.
 func NodeLink(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "text or number"}
 	w := &nodeLink{limited: limited, decoder: json.NewDecoder(&nulls{in: bufio.NewReaderSize(limited, 1<<16)}),
@@ -34,15 +34,15 @@ func NodeLink(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error)
 	return g, nil
 }
 
-// nulls replaces Python's NaN, which JSON lacks, by null.
+// nulls replaces Python's NaN, which is not JSON, by null.
 type nulls struct {
 	in     *bufio.Reader
 	text   bool // inside a string
 	escape bool
-	rest   []byte // of a null
+	rest   []byte // of a null, not yet read
 }
 
-// Read reads at least a byte.
+// Read reads at least one byte.
 func (n *nulls) Read(p []byte) (read int, err error) {
 	for read < len(p) {
 		if len(n.rest) > 0 {
@@ -248,7 +248,6 @@ func (w *nodeLink) node(t json.Token) error {
 	return w.b.Node(name)
 }
 
-// value adds an attribute, or one per number of a list.
 func (w *nodeLink) value(key string, t json.Token) error {
 	switch t := t.(type) {
 	case nil:

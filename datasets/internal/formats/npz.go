@@ -13,7 +13,7 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// npz reads zips of numpy's arrays, taken together.
+// npz reads one or more zips of numpy's arrays as one.
 type npz struct {
 	graphOfArrays
 	zips map[string]*graphfile.Zip // by member
@@ -21,7 +21,7 @@ type npz struct {
 }
 
 // NPZ reads numpy's .npz files in the layout of the gnn-benchmark collection, of the heterophilous benchmark, or of
-// Reddit as DGL and PyTorch Geometric distribute it, in two files.
+// Reddit (two files, as DGL and PyTorch Geometric distribute it).
 func NPZ(ctx context.Context, files ...*graphfile.File) (*graphfile.Graph, error) {
 	z := &npz{zips: map[string]*graphfile.Zip{}, seen: map[string]bool{}}
 	z.graphOfArrays = graphOfArrays{Graph: &graphfile.Graph{Format: "npz"}, ctx: ctx, choice: graphfile.ChoiceOf(ctx),
@@ -105,7 +105,7 @@ func (z *npz) read() (err error) {
 	return nil
 }
 
-// adjacency reads scipy's compressed sparse rows, in which an entry of 0 is no edge.
+// adjacency reads edges from scipy's compressed sparse rows; an entry of 0 is no edge.
 func (z *npz) adjacency() error {
 	indptr, err := z.array("adj_indptr")
 	if err != nil {
@@ -179,7 +179,6 @@ func (z *npz) edgeList() error {
 	return z.link(a.Shape[0], func(i int64) (node, neighbour int64) { return a.Int(i, 0), a.Int(i, 1) })
 }
 
-// coordinates reads scipy's COO matrix of Reddit.
 func (z *npz) coordinates() error {
 	rows, err := z.array("row")
 	if err != nil {
@@ -216,7 +215,8 @@ func (z *npz) features(dense string) error {
 	return z.sparse(parts[0], parts[1], parts[2], parts[3].Int(1, 0))
 }
 
-// texts returns the names in a member, want of them unless that is negative; nil without one and for Python objects.
+// texts returns a member's names, of which there must be want unless want is negative; nil if the member is missing or
+// holds Python objects.
 func (z *npz) texts(member string, want int64) ([]string, error) {
 	a, err := z.array(member)
 	switch {

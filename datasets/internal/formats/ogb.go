@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// OGBEdges marks a folder of this layout.
+	// OGBEdges is the file by which a folder of this layout is recognised.
 	OGBEdges     = "raw/edge.csv.gz"
 	featureFile  = "raw/node-feat.csv.gz"
 	labelFile    = "raw/node-label.csv.gz"
 	nodesFile    = "raw/num-node-list.csv.gz"
 	edgesFile    = "raw/num-edge-list.csv.gz"
 	splitFolder  = "split"
-	maxUnpacked  = 64 << 20 // bytes that any file may unpack to
-	maxRatio     = 400      // beyond that, times its size
+	maxUnpacked  = 64 << 20 // bytes that every file may unpack to
+	maxRatio     = 400      // larger files may unpack to this times their size
 	maxNodesList = 1000
 )
 
@@ -59,7 +59,7 @@ func OGB(ctx context.Context, dir string) (*graphfile.Graph, error) {
 			return nil, err
 		}
 	}
-	if g.Labels == nil && g.Features.Width == 0 { // then only a number claims the nodes
+	if g.Labels == nil && g.Features.Width == 0 { // then only nodesFile gives the number of nodes
 		if err := graphfile.ClaimError(nodesFile, nodes, listed); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.path(nodesFile), err)
 		}
@@ -156,7 +156,7 @@ func (r ogbFolder) edges(g *graphfile.Graph, listed int64) error {
 			ends[i] = int32(v)
 		}
 		pairs = append(pairs, csr.Edge{Node: ends[1], Neighbour: ends[0]})
-		return t.Take(16) // and 8 more in the graph
+		return t.Take(16) // the graph takes 8 more
 	})
 	if err == nil && int64(len(pairs)) != listed {
 		err = fmt.Errorf("%s: %d edges: expected %d, as %s says. Get it again",

@@ -12,10 +12,10 @@ import (
 	"nodemask/datasets/internal/pickle"
 )
 
-// Planetoid returns the graph of Planetoid's files, by the ends of their names, such as "allx". They must be the
-// published ones, whose checksum the caller has checked.
+// Planetoid returns the graph of Planetoid's files, keyed by the ends of their names, such as "allx". The caller must
+// have checked their published checksums.
 //
-// Nodes are the rows of allx, then those of tx at the places in test.index. A missing place (CiteSeer has 15: cited
+// Nodes are the rows of allx, then those of tx at the numbers in test.index. A missing number (CiteSeer has 15: cited
 // papers without text, with 16 edges) is a node without features and label.
 func Planetoid(ctx context.Context, files map[string][]byte) (*graphfile.Graph, error) {
 	values := map[string]any{}
@@ -71,7 +71,7 @@ func Planetoid(ctx context.Context, files map[string][]byte) (*graphfile.Graph, 
 		}
 		g.Features.Offsets = append(g.Features.Offsets, int64(len(g.Features.Columns)))
 	}
-	// Lists name a pair at both nodes, and a self-loop twice: the upper half and every second loop are the source's list.
+	// The neighbour lists hold each pair at both nodes and each self-loop twice; keep one of each.
 	var pairs []csr.Edge
 	for _, e := range lists.Entries {
 		v, _ := e.Key.(int64)
@@ -91,7 +91,6 @@ func Planetoid(ctx context.Context, files map[string][]byte) (*graphfile.Graph, 
 	return g, nil
 }
 
-// csrMatrix returns the features that a pickled scipy matrix holds.
 func csrMatrix(ctx context.Context, value any) (*graphfile.Features, error) {
 	var state *pickle.Dict
 	if object, ok := value.(*pickle.Object); ok {

@@ -21,8 +21,7 @@ type torchFile struct {
 	fields *pickle.Dict
 }
 
-// Torch reads a file of torch.save: PyTorch Geometric's Data, (data, slices) or a dictionary, without running any of
-// it.
+// Torch reads a file of torch.save without running anything: PyTorch Geometric's Data, (data, slices) or a dictionary.
 func Torch(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	f := &torchFile{}
 	f.graphOfArrays = graphOfArrays{Graph: &graphfile.Graph{Format: "PyTorch Geometric", Both: true}, ctx: ctx,
@@ -37,7 +36,6 @@ func Torch(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	return f.Graph, nil
 }
 
-// open reads the pickle, and sets the fields.
 func (f *torchFile) open(ctx context.Context, in *graphfile.File) (err error) {
 	var magic [4]byte
 	if n, _ := in.ReadAt(magic[:], 0); n == 4 && magic[0] == 0x80 {
@@ -156,8 +154,7 @@ func (f *torchFile) tensor(field string) (*numpy.Array, error) {
 	return a, nil
 }
 
-// within reports whether the tensor has at most as many elements as its storage, all of them there: otherwise a small
-// file could hold any tensor.
+// within reports whether all the tensor's elements lie in its storage; otherwise a small file could claim any tensor.
 func within(t *pickle.Tensor, storage int64) bool {
 	elements, last := int64(1), t.Offset
 	if last < 0 || last > storage || slices.Min(t.Shape) < 0 || slices.Min(t.Strides) < 0 {
@@ -205,7 +202,7 @@ func (f *torchFile) read() error {
 	if err := f.count(edges, x, y); err != nil {
 		return err
 	}
-	// Row 1 aggregates from row 0, if directed.
+	// If directed, the nodes in row 1 aggregate from those in row 0.
 	ends := func(i int64) (node, neighbour int64) { return edges.Int(1, i), edges.Int(0, i) }
 	if err := f.link(edges.Shape[1], ends); err != nil {
 		return fmt.Errorf("edge_index: %w", err)
@@ -228,11 +225,10 @@ func (f *torchFile) read() error {
 	return f.masks(names)
 }
 
-// count sets the number of nodes, on which all fields must agree.
 func (f *torchFile) count(edges, x, y *numpy.Array) error {
 	nodes, source := int64(-1), ""
 	for _, a := range []*numpy.Array{x, y} {
-		if a == nil || a.Len() == 0 { // an empty shape costs nothing, so it proves no node
+		if a == nil || a.Len() == 0 { // an array without elements may claim any number of rows
 			continue
 		}
 		if nodes >= 0 && a.Shape[0] != nodes {
@@ -241,7 +237,7 @@ func (f *torchFile) count(edges, x, y *numpy.Array) error {
 		nodes, source = a.Shape[0], a.Name
 	}
 	claimed, ok := f.fields.Get("num_nodes").(int64)
-	if !ok { // PyTorch Geometric 1's name
+	if !ok { // the field's name in PyTorch Geometric 1
 		claimed, ok = f.fields.Get("__num_nodes__").(int64)
 	}
 	if nodes >= 0 && ok && claimed != nodes {
@@ -266,7 +262,6 @@ func (f *torchFile) count(edges, x, y *numpy.Array) error {
 	return nil
 }
 
-// names returns the names of fields, and notes those left out.
 func (f *torchFile) names() (names []string, err error) {
 	seen := map[string]bool{}
 	for _, e := range f.fields.Entries {

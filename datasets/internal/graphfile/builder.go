@@ -13,25 +13,25 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// Limits of a [Builder]. Columns cost memory in every dense row.
+// Limits of a [Builder]. Each column takes memory in every dense row.
 const (
 	maxAttributes = 1 << 17
 	maxTexts      = 32   // different texts of a possible class
 	maxName       = 4096 // of an id, class or attribute name
 )
 
-// Builder makes a graph of nodes with attributes and edges between ids, in any order. Attribute class, label or y is
-// the class; train_mask, val_mask and test_mask are the own split; other numbers are features, 0 if missing. Text is
-// left out.
+// Builder makes a graph from nodes with attributes and edges between ids, in any order. Attribute class, label or y is
+// the class; train_mask, val_mask and test_mask are the graph's own split; other numbers are features, 0 if missing.
+// Other text is left out.
 type Builder struct {
 	// Attribute is the format's word for an attribute: "GraphML key".
 	Attribute string
 
 	in      *File
 	g       Graph
-	index   map[string]int32 // each id's number, by first appearance, even in an edge
+	index   map[string]int32 // number of each id, in order of first appearance in nodes or edges
 	ids     []string         // by number
-	numbers []int32          // each id's node; -1: only in edges
+	numbers []int32          // node of each number; -1: only in edges
 	pairs   []csr.Edge       // of numbers
 	names   map[string]int32
 	columns []attribute
@@ -39,20 +39,20 @@ type Builder struct {
 	entries []entry
 	offsets []int64       // [nodes+1] into entries
 	classes []string      // names that may be the class
-	class   []classColumn // one per name in classes
+	class   []classColumn // one per name of classes
 	chosen  string        // class named by the user; "": any
 	split   int           // [Choice].Mask
 	taken   string
 	masks   [3][][]int32 // nodes per set and split
-	found   int          // class names in the row, as bits
+	found   int          // bit i: the node has attribute classes[i]
 }
 
 type attribute struct {
 	name  string
-	nodes int             // with a number
-	other string          // kind of a value that is not a number, so no feature
-	last  int             // last node with it, from 1
-	texts map[string]bool // distinct, up to maxTexts
+	nodes int             // with a numeric value
+	other string          // kind of a value that is no number; then no feature
+	last  int             // last node with the attribute, from 1
+	texts map[string]bool // distinct values, up to maxTexts
 }
 
 type entry struct {
@@ -65,7 +65,7 @@ type classColumn struct {
 	labels []int32
 }
 
-// NewBuilder returns a builder that counts against in's budget. attribute is the format's word for an attribute.
+// NewBuilder returns a builder that counts memory against in's budget. attribute is the format's word for an attribute.
 func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builder {
 	choice := ChoiceOf(ctx)
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{},
@@ -106,7 +106,7 @@ func (b *Builder) String(name, value string) error {
 	return nil
 }
 
-// Null gives the next node no value; null classes are counted.
+// Null gives the next node a null attribute; null classes are counted.
 func (b *Builder) Null(name string) error {
 	_, err := b.addClass(name, "null")
 	return err
@@ -152,7 +152,7 @@ func (b *Builder) Number(name string, value float64, text string) error {
 	return nil
 }
 
-// mark puts the next node into a set, of the split in the name's brackets, unless value is 0.
+// mark puts the next node into a set unless value is 0. A number in the name's brackets chooses the split.
 func (b *Builder) mark(set int, name string, value float64) error {
 	k := 0
 	if _, number, is := strings.Cut(strings.TrimSuffix(name, "]"), "["); is {
@@ -250,7 +250,7 @@ func (b *Builder) attribute(name string) (*attribute, error) {
 	return a, nil
 }
 
-// Node ends a node's attributes with its id.
+// Node adds a node with this id and the attributes given since the last node.
 func (b *Builder) Node(id string) error {
 	v, err := b.number(id)
 	if err != nil {
@@ -293,7 +293,7 @@ func (b *Builder) number(id string) (int32, error) {
 	return v, nil
 }
 
-// Edge adds an edge; its nodes may come later.
+// Edge adds an edge; the nodes may come later.
 func (b *Builder) Edge(source, target string) error {
 	v, err := b.number(source)
 	if err != nil {
@@ -301,7 +301,7 @@ func (b *Builder) Edge(source, target string) error {
 	}
 	u, err := b.number(target)
 	if err == nil {
-		err = b.in.Take(16) // and 8 more in the graph
+		err = b.in.Take(16) // the graph takes 8 more
 	}
 	b.pairs = append(b.pairs, csr.Edge{Node: v, Neighbour: u})
 	return err
@@ -351,7 +351,7 @@ func (b *Builder) chooseClass() {
 
 func (b *Builder) setFeatures() {
 	g := &b.g
-	columns := make([]int32, len(b.columns)) // of each attribute; -1: no feature
+	columns := make([]int32, len(b.columns)) // feature column of each attribute; -1: no feature
 	f := Features{Rows: g.Nodes, Offsets: make([]int64, g.Nodes+1)}
 	for i, a := range b.columns {
 		columns[i] = -1

@@ -2,10 +2,10 @@ package graphfile
 
 import "context"
 
-// Choice chooses among a file's labels and masks.
+// Choice selects a file's class column and masks.
 type Choice struct {
 	Label string // column or attribute of the classes; "": a usual name
-	Mask  int    // column, from 1, of masks with several; 0: all
+	Mask  int    // column, from 1, of masks with several columns; 0: all
 }
 
 type choiceKey struct{}
@@ -15,13 +15,13 @@ func WithChoice(ctx context.Context, c Choice) context.Context {
 	return context.WithValue(ctx, choiceKey{}, c)
 }
 
-// ChoiceOf returns the context's choice; zero without one.
+// ChoiceOf returns the context's choice; a context without one has Choice{}.
 func ChoiceOf(ctx context.Context) Choice {
 	c, _ := ctx.Value(choiceKey{}).(Choice)
 	return c
 }
 
-// LabelColumns returns the names of the classes' column; the first present wins.
+// LabelColumns returns the names that the class column may have; the first present wins.
 func LabelColumns(ctx context.Context) []string {
 	if c := ChoiceOf(ctx); c.Label != "" {
 		return []string{c.Label}

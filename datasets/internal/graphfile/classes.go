@@ -12,7 +12,7 @@ import (
 // Unlabelled is the label of a node without a class.
 const Unlabelled int32 = -1
 
-// Classes numbers class names, and finally sorts them naturally. The zero value is ready.
+// Classes numbers class names; [Classes.Finish] sorts them. The zero value is ready.
 type Classes struct {
 	index map[string]int32
 	names []string
@@ -43,7 +43,7 @@ func (c *Classes) Add(name string) int32 {
 	return i
 }
 
-// AddNumber is Add for an integer or NaN as text; else ok is false.
+// AddNumber is [Classes.Add] for an integer or NaN as text; ok is false for other text.
 func (c *Classes) AddNumber(text string) (number int32, ok bool) {
 	name, whole := numberName(text)
 	if !whole {
@@ -52,7 +52,7 @@ func (c *Classes) AddNumber(text string) (number int32, ok bool) {
 	return c.Add(name), true
 }
 
-// numberName returns a number as a class name, integers exactly; whole includes NaN.
+// numberName returns a number as a class name, integers exactly; whole is true for integers and NaN.
 func numberName(text string) (name string, whole bool) {
 	if wholeText(text) {
 		return text, true
@@ -72,7 +72,8 @@ func wholeText(text string) bool {
 	return text != "" && digits(text) == len(text) && (text[0] != '0' || len(text) == 1)
 }
 
-// noClass returns the name that means "no class": -1, or PyTorch's -100, if all others are integers from 0; else "".
+// noClass returns the name that means "no class": -1, or PyTorch's -100, if all other names are integers from 0; else
+// "".
 func noClass(names []string) (none string) {
 	for _, name := range names {
 		switch {
@@ -86,7 +87,7 @@ func noClass(names []string) (none string) {
 	return none
 }
 
-// SetLabels sets the nodes' classes, and notes how many have NaN, null or -1.
+// SetLabels sets the nodes' classes, and notes how many are NaN, null or -1.
 func (g *Graph) SetLabels(c *Classes, labels []int32) {
 	none := noClass(plain(c.names))
 	g.Labels, g.Classes = labels, c.Finish(labels)
@@ -104,7 +105,7 @@ func (g *Graph) SetLabels(c *Classes, labels []int32) {
 	}
 }
 
-// NameClasses names the classes 0, 1, and so on.
+// NameClasses replaces each class, a number i, by names[i].
 func (g *Graph) NameClasses(names []string) error {
 	for i, class := range g.Classes {
 		number, err := strconv.Atoi(class)
@@ -141,7 +142,7 @@ func (c *Classes) Finish(labels []int32) []string {
 	return classes
 }
 
-// plain unifies names across formats: integers without fraction if all are numbers, 0 and 1 if all are booleans.
+// plain makes names equal across formats: integers without fraction if all are numbers, 0 and 1 if all are booleans.
 func plain(names []string) []string {
 	truths := map[string]string{"false": "0", "true": "1"}
 	booleans, numbers := true, true
@@ -179,7 +180,7 @@ func classOrder(names []string) func(a, b string) int {
 	return func(a, b string) int { return cmp.Or(cmp.Compare(values[a], values[b]), strings.Compare(a, b)) }
 }
 
-// naturalOrder compares digits by value, the rest bytewise.
+// naturalOrder compares runs of digits by value, other text bytewise.
 func naturalOrder(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

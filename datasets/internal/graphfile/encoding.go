@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// Text returns r as UTF-8 if a byte order mark, or a zero next to the first character, marks UTF-16.
+// Text returns r, decoded to UTF-8 if it is UTF-16 by its byte order mark or a zero byte next to its first character.
 func Text(r io.Reader) io.Reader {
 	in := bufio.NewReaderSize(r, 1<<16)
 	begin, _ := in.Peek(2)
@@ -26,7 +26,7 @@ func Text(r io.Reader) io.Reader {
 	return unicode.UTF16(order, unicode.UseBOM).NewDecoder().Reader(in)
 }
 
-// Charset returns r, in the named encoding, as UTF-8, for encoding/xml. [Text] has already decoded UTF-16.
+// Charset decodes r from the named encoding to UTF-8, for encoding/xml. [Text] has already decoded UTF-16.
 func Charset(label string, r io.Reader) (io.Reader, error) {
 	plain := func(name string) string {
 		return strings.Map(func(c rune) rune {

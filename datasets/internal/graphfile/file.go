@@ -14,7 +14,7 @@ import (
 // MaxDepth limits nesting in a file.
 const MaxDepth = 64
 
-// File is a regular file, or one held as bytes.
+// File is a regular file or bytes in memory.
 type File struct {
 	io.Reader
 	io.ReaderAt
@@ -25,7 +25,7 @@ type File struct {
 	close func() error
 }
 
-// Open opens a file. Folders, pipes and devices are errors, without waiting.
+// Open opens a file. Folders, pipes and devices are errors; Open does not wait for a pipe.
 func Open(path string) (*File, error) {
 	f, err := wholefile.Open(path)
 	if err != nil {
@@ -39,7 +39,7 @@ func Open(path string) (*File, error) {
 		close: f.Close}, nil
 }
 
-// Bytes returns a file of these bytes.
+// Bytes returns a file with this content.
 func Bytes(name string, content []byte) *File {
 	r := bytes.NewReader(content)
 	return &File{Reader: r, ReaderAt: r, Name: name, Size: r.Size(), Budget: memory.NewBudget(r.Size()),
@@ -62,7 +62,7 @@ type TokenReader struct {
 	depth  int
 }
 
-// Next starts a token; it returns Ctx's error once done.
+// Next starts a token. It returns Ctx's error once Ctx ends.
 func (t *TokenReader) Next() error {
 	t.read = 0
 	if t.tokens++; t.tokens%4096 == 0 {
@@ -71,7 +71,7 @@ func (t *TokenReader) Next() error {
 	return nil
 }
 
-// Nest changes the depth; beyond [MaxDepth] it returns an error.
+// Nest changes the nesting depth; beyond [MaxDepth] it returns an error.
 func (t *TokenReader) Nest(by int) error {
 	if t.depth += by; t.depth > MaxDepth {
 		return fmt.Errorf("nested %d deep: expected at most %d", t.depth, MaxDepth)

@@ -1,4 +1,4 @@
-// Package graphfile is shared by the readers of all formats: files, memory limits, tables, ids, classes and the raw
+// Package graphfile holds what readers of all formats share: files, memory limits, tables, ids, classes and the raw
 // graph.
 package graphfile
 
@@ -16,7 +16,7 @@ import (
 
 const (
 	MaxNodes = 1<<31 - 2
-	MaxWidth = 1 << 24 // columns of features: dense rows take memory for each
+	MaxWidth = 1 << 24 // feature columns: each takes memory in every dense row
 	maxNotes = 20
 	// maxSplits limits mask columns, which take memory per node.
 	maxSplits = 100
@@ -26,22 +26,22 @@ const (
 type Graph struct {
 	Format  string // "GraphML"
 	Nodes   int
-	IDs     []string // [nodes]; nil: their numbers
+	IDs     []string // [nodes]; nil: nodes' numbers
 	Labels  []int32  // [nodes], -1: none; nil: no labels
 	Classes []string // in natural order
 
 	Features     Features
 	FeatureNames []string // [Features.Width]; nil: unnamed
-	// Pairs yields the listed pairs, the same ones each time.
+	// Pairs yields the listed pairs, the same in each iteration.
 	Pairs iter.Seq2[int32, int32]
-	// Both means pairs are entries of an adjacency matrix, where an edge listed one way is directed.
+	// Both means that Pairs are entries of an adjacency matrix, so an edge listed one way is directed.
 	Both bool
-	// Directed means the file calls its edges directed.
+	// Directed means that the file declares edges directed.
 	Directed bool
 
-	// Splits are the own train, validation and test nodes, ascending, one split per mask column.
+	// Splits are the file's train, validation and test nodes, ascending, one split per mask column.
 	Splits [][3][]int32
-	Notes  []string // what was left out or changed, a sentence each
+	Notes  []string // sentences on what was left out or changed
 	more   int      // notes beyond maxNotes
 }
 
@@ -65,7 +65,7 @@ type Features struct {
 	Values      []float32
 }
 
-// Notef adds a note, up to a limit: a file may cause a million.
+// Notef adds a note; beyond maxNotes it only counts, as a file may cause a million.
 func (g *Graph) Notef(format string, args ...any) {
 	if len(g.Notes) < maxNotes {
 		g.Notes = append(g.Notes, fmt.Sprintf(format, args...))
@@ -74,7 +74,7 @@ func (g *Graph) Notef(format string, args ...any) {
 	g.more++
 }
 
-// AllNotes returns the notes, and how many were omitted.
+// AllNotes returns the notes; the last says how many were omitted.
 func (g *Graph) AllNotes() []string {
 	if g.more == 0 {
 		return g.Notes
@@ -82,10 +82,11 @@ func (g *Graph) AllNotes() []string {
 	return append(g.Notes[:len(g.Notes):len(g.Notes)], fmt.Sprintf("and %d more of this kind", g.more))
 }
 
-// MasksSplit names the split that masks make, for [Graph.SetSplit].
+// MasksSplit describes a split made of masks, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit sets the own splits if is holds, without unlabelled nodes, or notes why not. Sets must ascend.
+// SetSplit sets the graph's own splits, without unlabelled nodes, or notes why not; if is is false, it does nothing.
+// Sets must ascend.
 func (g *Graph) SetSplit(what string, is bool, splits ...[3][]int32) {
 	if !is {
 		return
@@ -141,11 +142,11 @@ func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
 	return unlabelled, ""
 }
 
-// SetMasks sets the own splits by masks, [nodes] or a row or column of nodes per split, which are not 0 at the nodes of
-// a set; a nil mask marks no node. choice is [Choice].Mask.
+// SetMasks sets the graph's own splits from masks, [nodes] or a row or column per split, nonzero at the nodes of a set;
+// a nil mask marks no node. choice is [Choice].Mask.
 func (g *Graph) SetMasks(masks [3]*numpy.Array, choice int) error {
 	splits, several := int64(1), ""
-	var columns [3]int64 // of each mask
+	var columns [3]int64 // columns in each mask
 	for i, m := range masks {
 		if m == nil {
 			continue
@@ -186,7 +187,7 @@ func (g *Graph) SetMasks(masks [3]*numpy.Array, choice int) error {
 	for k := first; k < last; k++ {
 		var sets [3][]int32
 		for i, m := range masks {
-			if columns[i] == 0 { // a missing mask, or one without columns
+			if columns[i] == 0 { // the mask is missing or has no columns
 				continue
 			}
 			for v := range int64(g.Nodes) {
@@ -208,7 +209,7 @@ func (g *Graph) id(v int32) string {
 	return fmt.Sprintf("%.40q", g.IDs[v])
 }
 
-// ClaimError returns an error if a mere claim (what) makes more nodes than the edges make likely.
+// ClaimError returns an error if a number that a file merely claims (what) makes implausibly many nodes for the edges.
 func ClaimError(what string, nodes, edges int64) error {
 	most := min(int64(1_000_000)+16*edges, MaxNodes)
 	if nodes < 0 || nodes > most {
@@ -218,7 +219,7 @@ func ClaimError(what string, nodes, edges int64) error {
 	return nil
 }
 
-// ParseFeature returns a finite number, or 1 or 0 for true or false.
+// ParseFeature parses a finite number, or true and false as 1 and 0.
 func ParseFeature(field string) (float32, error) {
 	if len(field) == 1 && '0' <= field[0] && field[0] <= '9' {
 		return float32(field[0] - '0'), nil
@@ -241,7 +242,7 @@ func ParseFeature(field string) (float32, error) {
 
 var errText = errors.New("a column of text is left out where its first field is text")
 
-// Float32 returns x as float32, or an error if that is not finite.
+// Float32 returns x as float32, or an error if the result is not finite.
 func Float32(x float64) (float32, error) {
 	f := float32(x)
 	if math.IsNaN(x) || math.IsInf(float64(f), 0) {

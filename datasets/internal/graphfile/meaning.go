@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Meaning is what a column's name means. Models learn only from a [Feature]: others reveal the class or mean nothing.
+// Meaning is what a column's name means. Models learn only from [Feature] columns; others may reveal the class.
 type Meaning int
 
 const (
@@ -22,7 +22,7 @@ const (
 	part
 )
 
-// namesOf lists names in lower case with underscores. The first class name present wins.
+// namesOf lists names in lower case with underscores. The first class name in a file wins.
 var namesOf = map[Meaning][]string{
 	Class: {"label", "class", "y", "labels", "classes", "target", "node_label", "node_labels", "node_class",
 		"class_label", "ground_truth", "y_true"},
@@ -59,7 +59,7 @@ func MeaningOf(name string) Meaning {
 	return Feature
 }
 
-// LeftOut returns the note on a column left out for its meaning; class is the one used.
+// LeftOut returns the note on a column left out for its meaning; class is the column used as class.
 func (m Meaning) LeftOut(what, class string) string {
 	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", what, why[m])
 	if m == Class && class != "" {
@@ -68,7 +68,7 @@ func (m Meaning) LeftOut(what, class string) string {
 	return note
 }
 
-// Set returns a mask's set: 0 train, 1 validation, 2 test; else -1.
+// Set returns a mask's set: 0 train, 1 validation, 2 test; -1 if m is no mask.
 func (m Meaning) Set() int {
 	if m < TrainMask || m > TestMask {
 		return -1

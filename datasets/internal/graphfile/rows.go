@@ -26,17 +26,17 @@ func Find(columns []string, wanted ...string) int {
 	return -1
 }
 
-// Columns holds the column numbers of a node table; -1 means missing.
+// Columns holds the column numbers of a node table; -1: missing.
 type Columns struct {
 	ID, Label int
-	Masks     [3]int // of the own split's sets
+	Masks     [3]int // train, validation, test
 	Features  []int
 	Names     []string
-	Notes     []string // on columns left out
+	Notes     []string // on omitted columns
 }
 
-// Columns returns the meaning of a node table's columns, by name and first line: a column that begins with text is no
-// feature. The first existing name in labels is the class.
+// Columns returns what a node table's columns mean, by name; a column with text in the first line is no feature. The
+// first existing name in labels is the class.
 func (t *Table) Columns(labels ...string) (Columns, error) {
 	c := Columns{Label: Find(t.Header, labels...), Masks: [3]int{-1, -1, -1}}
 	var err error
@@ -57,7 +57,7 @@ func (t *Table) Columns(labels ...string) (Columns, error) {
 		set := meaning.Set()
 		switch {
 		case i == c.ID || i == c.Label:
-		case name == "": // as pandas numbers rows
+		case name == "": // pandas' row numbers
 			c.Notes = append(c.Notes, fmt.Sprintf("column %d has no name: left out", i+1))
 		case set >= 0 && c.Masks[set] < 0:
 			c.Masks[set] = i
@@ -72,8 +72,7 @@ func (t *Table) Columns(labels ...string) (Columns, error) {
 	return c, nil
 }
 
-// ScanNodes calls each for every line; label and masks may be empty. The next line overwrites
-// features.
+// ScanNodes calls each for every line. label and masks may be empty. The next line overwrites features.
 func (t *Table) ScanNodes(c Columns, each func(id, label string, masks [3]string, features []float32) error) error {
 	row := make([]float32, len(c.Features))
 	field := func(column int) string {
@@ -101,7 +100,7 @@ func (t *Table) ScanNodes(c Columns, each func(id, label string, masks [3]string
 	return t.Err()
 }
 
-// NoteEdgeColumns notes the columns left out of a table of edges.
+// NoteEdgeColumns notes that an edge table's columns other than ends are left out.
 func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 	for i, name := range names {
 		if name != "" && !slices.Contains(ends, i) {
@@ -110,7 +109,7 @@ func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 	}
 }
 
-// ReadNodes returns a table's nodes, without edges, and their numbers by id. accept may refuse an id; nil accepts all.
+// ReadNodes returns a graph of the table's nodes, without edges, and node numbers by id. accept may refuse an id.
 func (t *Table) ReadNodes(c Columns, accept func(id string) error) (g *Graph, numbers map[string]int32, err error) {
 	g = &Graph{Format: "CSV", Features: NewFeatures(len(c.Features)), FeatureNames: c.Names, Notes: c.Notes}
 	numbers = map[string]int32{}
@@ -130,7 +129,7 @@ func (t *Table) ReadNodes(c Columns, accept func(id string) error) (g *Graph, nu
 		if first, again := numbers[id]; again {
 			return fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
 		}
-		id = strings.Clone(id) // it shares the line's memory
+		id = strings.Clone(id) // otherwise it keeps the line in memory
 		g.Nodes, g.IDs = g.Nodes+1, append(g.IDs, id)
 		numbers[id] = v
 		if c.Label >= 0 {
@@ -169,14 +168,14 @@ func parseMask(field string) (bool, error) {
 	return x != 0, nil
 }
 
-// SparseLimit is the largest share of nonzeros stored sparse, which, with a column and value each, takes half of dense
+// SparseLimit is the largest share of nonzeros stored sparse; at this share columns and values take half of dense
 // memory.
 const SparseLimit = 0.25
 
 // NewFeatures returns features without rows, for [Features.Add].
 func NewFeatures(width int) Features { return Features{Width: width, Offsets: []int64{0}} }
 
-// Add copies a row and returns its approximate bytes. Mostly nonzero features turn dense.
+// Add appends a copy of a row and returns its approximate bytes. Features turn dense if mostly nonzero.
 func (f *Features) Add(row []float32) (bytes int64) {
 	f.Rows++
 	if f.Offsets == nil {
@@ -191,14 +190,13 @@ func (f *Features) Add(row []float32) (bytes int64) {
 	}
 	f.Offsets = append(f.Offsets, int64(len(f.Values)))
 	bytes = 8 + 8*int64(len(f.Values)-before)
-	// Twice the limit, to avoid flipping back.
+	// Twice the limit, so that dense features need not turn sparse again.
 	if f.Rows >= 64 && float64(len(f.Values)) > 2*SparseLimit*float64(f.Rows)*float64(f.Width) {
 		*f = f.ToDense()
 	}
 	return bytes
 }
 
-// ToDense returns sparse features stored dense.
 func (f *Features) ToDense() Features {
 	d := Features{Rows: f.Rows, Width: f.Width, Dense: make([]float32, f.Rows*f.Width)}
 	for v := range f.Rows {
@@ -210,7 +208,7 @@ func (f *Features) ToDense() Features {
 }
 
 // Sort sorts each row of sparse features, adds up repeats as scipy does, and drops zeros, in place. It returns the
-// first row whose sum is not finite, or -1.
+// first row with a sum that is not finite, or -1.
 func (f *Features) Sort() int {
 	type entry struct {
 		column int32

@@ -17,26 +17,25 @@ import (
 // maxLine allows a million fields of 16 characters.
 const maxLine = 16 << 20
 
-// Table reads comma-separated values, without spaces around fields. A byte order mark, any line ends and blank lines
-// are accepted.
+// Table reads comma-separated values and trims fields. It accepts a byte order mark, any line ends and blank lines.
 type Table struct {
 	Name   string   // of the file, for errors
 	Header []string // column names
-	Fields []string // of the last line, as many as Header; the next overwrites them
+	Fields []string // of the last line, as many as Header; the next line overwrites them
 
 	in      *File
 	ctx     context.Context
 	limited *TokenReader
 	r       *csv.Reader
-	line    int // of the last line, from 1
+	line    int // number of the last line, from 1
 	ahead   int // number of a line read ahead; 0: none
 	lines   int // read so far
 	width   int // columns per line
 	err     error
 }
 
-// NewTable reads the header line, which shows whether commas, semicolons or tabs separate fields. Once ctx is done,
-// reads return its error.
+// NewTable reads the header line, which shows whether commas, semicolons or tabs separate fields. Reads return ctx's
+// error once ctx ends.
 func NewTable(ctx context.Context, in *File) (*Table, error) {
 	text := bufio.NewReaderSize(Text(in), 1<<16)
 	begin, _ := text.Peek(1 << 14)
@@ -54,7 +53,7 @@ func NewTable(ctx context.Context, in *File) (*Table, error) {
 			t.r.Comma = c
 		}
 	}
-	t.r.TrimLeadingSpace = t.r.Comma != '\t' // which would lose empty fields
+	t.r.TrimLeadingSpace = t.r.Comma != '\t' // trimming tabs would lose empty fields
 	if !t.Next() {
 		if t.err != nil {
 			return nil, t.err
@@ -65,10 +64,9 @@ func NewTable(ctx context.Context, in *File) (*Table, error) {
 	return t, nil
 }
 
-// oldLines ends lines by line feeds in place of carriage returns.
+// oldLines replaces carriage returns by line feeds.
 type oldLines struct{ in io.Reader }
 
-// Read reads and replaces.
 func (o oldLines) Read(b []byte) (int, error) {
 	n, err := o.in.Read(b)
 	for i, c := range b[:n] {
@@ -79,7 +77,7 @@ func (o oldLines) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// NewBareTable returns a table without header, read from r, which unpacks in.
+// NewBareTable returns a table without header. r yields in's unpacked text.
 func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
 	t := &Table{Name: in.Name, in: in, ctx: ctx, limited: &TokenReader{Ctx: ctx, R: r, Most: maxLine, What: "line"}}
 	t.r = csv.NewReader(t.limited)
@@ -87,7 +85,7 @@ func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
 	return t
 }
 
-// feature is [ParseFeature], with decimal commas if semicolons separate fields.
+// feature is [ParseFeature]; decimal commas are accepted if semicolons separate fields.
 func (t *Table) feature(field string) (float32, error) {
 	if t.r.Comma == ';' && strings.Count(field, ",") == 1 && !strings.Contains(field, ".") {
 		field = strings.Replace(field, ",", ".", 1)
@@ -95,7 +93,7 @@ func (t *Table) feature(field string) (float32, error) {
 	return ParseFeature(field)
 }
 
-// Take counts bytes that the caller is about to keep; see [memory.Budget].
+// Take counts bytes that the caller is about to allocate; see [memory.Budget].
 func (t *Table) Take(bytes int64) error {
 	if err := t.in.Take(bytes); err != nil {
 		return t.Errorf("%w", err)
@@ -108,7 +106,7 @@ func (t *Table) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: line %d: %w", t.Name, t.line, fmt.Errorf(format, args...))
 }
 
-// Column is [Find], with an error for a missing column.
+// Column is [Find] in the header; a missing column is an error.
 func (t *Table) Column(names ...string) (int, error) {
 	if i := Find(t.Header, names...); i >= 0 {
 		return i, nil
@@ -175,7 +173,7 @@ func (t *Table) read() (err error) {
 	return nil
 }
 
-// peek reads the line for the next Next; errors still name the previous line.
+// peek reads the next line ahead of Next; errors still name the previous line.
 func (t *Table) peek() bool {
 	line := t.line
 	more := t.Next()

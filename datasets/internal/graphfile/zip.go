@@ -14,7 +14,7 @@ import (
 
 const maxMembers = 10_000
 
-// Zip is a zip file whose members are read whole.
+// Zip is a zip file; its members are read whole.
 type Zip struct {
 	Members map[string]*zip.File
 
@@ -22,7 +22,7 @@ type Zip struct {
 	ctx context.Context
 }
 
-// NewZip lists a zip's members, without suffix. Once ctx is done, reads return its error.
+// NewZip opens a zip; its members' names lose suffix. Reads return ctx's error once ctx ends.
 func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
 	z := &Zip{Members: map[string]*zip.File{}, in: in, ctx: ctx}
 	archive, err := zip.NewReader(in, in.Size)
@@ -42,7 +42,7 @@ func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
 	return z, nil
 }
 
-// Read returns a member's content, whose checksum it checks.
+// Read returns a member's content and checks its checksum.
 func (z *Zip) Read(name string) ([]byte, error) {
 	if err := ended.Err(z.ctx); err != nil {
 		return nil, err

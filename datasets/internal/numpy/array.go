@@ -1,5 +1,5 @@
-// Package numpy holds arrays in memory, as numpy, PyTorch and pickles of both lay them out. Files are treated as
-// hostile: an array's elements lie in the bytes that exist, and objects are never unpickled.
+// Package numpy holds arrays in the memory layout of numpy, PyTorch and pickles of both. Files are treated as hostile:
+// elements must lie within the bytes, and objects are never unpickled.
 package numpy
 
 import (
@@ -19,7 +19,7 @@ type Array struct {
 	Data    []byte  // from element 0 on
 }
 
-// New returns an array whose elements are data, in C's order or Fortran's.
+// New returns an array of the elements in data, in C's order or Fortran's.
 func New(name string, t Dtype, shape []int64, fortran bool, data []byte) (*Array, error) {
 	if len(shape) == 0 {
 		shape = []int64{1}
@@ -46,7 +46,7 @@ func New(name string, t Dtype, shape []int64, fortran bool, data []byte) (*Array
 var header = regexp.MustCompile(`^\s*{\s*'descr':\s*('[^']*'|\[.*\]),\s*'fortran_order':\s*(True|False),\s*'shape':\s*` +
 	`\(([\d, L]*)\),?\s*}\s*$`)
 
-// Parse returns the array of an .npy file's bytes, which it shares.
+// Parse returns an .npy file's array, which shares the file's memory.
 func Parse(name string, file []byte) (*Array, error) {
 	a := &Array{Name: name}
 	begin := 10
@@ -54,7 +54,7 @@ func Parse(name string, file []byte) (*Array, error) {
 		return nil, a.Errorf("this is not an npy array: found %.6q, expected \"\\x93NUMPY\"", file)
 	}
 	length := int(binary.LittleEndian.Uint16(file[8:]))
-	if file[6] > 1 { // versions 2 and 3
+	if file[6] > 1 { // format versions 2 and 3
 		begin = 12
 		if length = len(file); len(file) >= begin {
 			length = int(binary.LittleEndian.Uint32(file[8:]))
@@ -100,7 +100,7 @@ func (a *Array) Len() int64 {
 	return n
 }
 
-// Rows returns the shape [rows, columns] of at most two dimensions; one dimension is a column. Otherwise ok is false.
+// Rows returns the shape of one dimension (a column) or two; for more, ok is false.
 func (a *Array) Rows() (rows, columns int64, ok bool) {
 	switch len(a.Shape) {
 	case 1:
@@ -111,7 +111,7 @@ func (a *Array) Rows() (rows, columns int64, ok bool) {
 	return 0, 0, false
 }
 
-// Transposed returns an array of two dimensions with rows and columns exchanged, in the same memory.
+// Transposed returns an array of two dimensions with rows and columns exchanged. Both share memory.
 func (a *Array) Transposed() *Array {
 	t := *a
 	t.Shape, t.Strides = []int64{a.Shape[1], a.Shape[0]}, []int64{a.Strides[1], a.Strides[0]}
@@ -126,11 +126,11 @@ func (a *Array) at(i, j int64) []byte {
 	return a.Data[e*int64(a.Type.Size):]
 }
 
-// Int returns element [i, j] of integers or booleans; a uint64 beyond int64 comes out negative.
+// Int returns element [i, j] of integers or booleans; a uint64 beyond int64 turns negative.
 func (a *Array) Int(i, j int64) int64 { return a.Type.integer(a.at(i, j)) }
 
-// Float returns number [i, j].
+// Float returns element [i, j] of numbers.
 func (a *Array) Float(i, j int64) float64 { return a.Type.float(a.at(i, j)) }
 
-// Text returns element [i, j]: numbers in decimal, invalid UTF-8 as U+FFFD.
+// Text returns element [i, j] as text: numbers in decimal, invalid UTF-8 as U+FFFD.
 func (a *Array) Text(i, j int64) string { return a.Type.text(a.at(i, j)) }

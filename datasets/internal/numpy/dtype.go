@@ -13,7 +13,7 @@ import (
 
 const maxText = 64 << 10
 
-// ErrObjects refuses an array of Python objects.
+// ErrObjects is the error for an array of Python objects.
 var ErrObjects = errors.New("the array holds Python objects, which only running a pickle could read: save it as " +
 	"numbers or text, for instance with .astype(str)")
 
@@ -24,7 +24,7 @@ type Dtype struct {
 	Order binary.ByteOrder
 }
 
-// BFloat16 is PyTorch's type, the upper half of a float32, which numpy lacks.
+// BFloat16 is a type of PyTorch's, the upper half of a float32.
 var BFloat16 = Dtype{'B', 2, binary.LittleEndian}
 
 // ParseDtype reads a name such as "<f4", "|b1" or ">U10". It returns [ErrObjects] for Python objects.
@@ -82,7 +82,6 @@ func (t Dtype) IsText() bool { return t.Kind == 'S' || t.Kind == 'U' }
 // IsWhole reports whether elements are integers or booleans.
 func (t Dtype) IsWhole() bool { return t.Kind == 'i' || t.Kind == 'u' || t.Kind == 'b' }
 
-// integer returns the integer or boolean at the start of b; a uint64 beyond int64 comes out negative.
 func (t Dtype) integer(b []byte) int64 {
 	n := t.bits(b)
 	if t.Kind == 'i' {

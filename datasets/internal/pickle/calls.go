@@ -10,7 +10,7 @@ import (
 // global is a class or function that a pickle may name, without its module.
 type global string
 
-// globals lists them in all versions of Python, numpy, scipy and PyTorch. They do only what call and build do.
+// globals has the names in all versions of Python, numpy, scipy and PyTorch. Methods call and build imitate them.
 var globals = map[string]global{
 	"numpy ndarray": "ndarray", "numpy dtype": "dtype",
 	"numpy.core.multiarray _reconstruct": "_reconstruct", "numpy._core.multiarray _reconstruct": "_reconstruct",
@@ -39,7 +39,7 @@ func (p *unpickler) call(callee, arguments any) any {
 	case !ok:
 	case f == "":
 		if unknown, ok := callee.(Unknown); ok {
-			return unknown // nothing is run, so its result is unknown
+			return unknown // the function is not run, so its result is unknown
 		}
 	case f == "_reconstruct":
 		return &numpy.Array{}
@@ -62,12 +62,11 @@ func (p *unpickler) call(callee, arguments any) any {
 	return nil
 }
 
-// build sets an object's state, once.
 func (p *unpickler) build(object, state any) {
 	switch o := object.(type) {
 	case Unknown:
 		return
-	case *numpy.Dtype: // for plain numbers only the byte order matters
+	case *numpy.Dtype: // of a numeric type's state only the byte order matters
 		if s, _ := state.(Tuple); len(s) > 1 {
 			if order, _ := s[1].(String); string(order) == ">" {
 				o.Order = binary.BigEndian
@@ -89,7 +88,8 @@ func (p *unpickler) build(object, state any) {
 		Describe(object), Describe(state))
 }
 
-// fill fills an array of numbers by its state: version, shape, dtype, Fortran order, bytes. Others keep no shape.
+// fill sets an array from its state: version, shape, dtype, Fortran order, bytes. An array without numbers keeps no
+// shape.
 func (p *unpickler) fill(a *numpy.Array, state Tuple) {
 	dtype, ok := state[2].(*numpy.Dtype)
 	fortran, ok2 := state[3].(bool)
@@ -104,7 +104,7 @@ func (p *unpickler) fill(a *numpy.Array, state Tuple) {
 	*a = *filled
 }
 
-// persistent executes BINPERSID: ("storage", type, key, device, elements) names a storage.
+// persistent executes BINPERSID.
 func (p *unpickler) persistent(id any) *Storage {
 	if t, _ := id.(Tuple); len(t) == 5 {
 		kind, ok := t[1].(Unknown) // such as FloatStorage

@@ -2,7 +2,7 @@
 // tuples and dictionaries of numbers and strings, in protocols 0 to 5. It never runs anything: opcodes build the types
 // below, and a GLOBAL that calls.go does not list makes an [Unknown].
 //
-// Lengths are checked before allocating, strings stay in the file's memory, all else counts against a budget.
+// Lengths are checked before allocating. Strings share the file's memory; all other values count against a budget.
 package pickle
 
 import (
@@ -21,35 +21,35 @@ const (
 	// maxMemory limits one pickle's values. PubMed's graph, the largest, takes 10 MiB.
 	maxMemory = 256 << 20
 
-	// Memory counted per value and entry, growth included.
+	// Bytes counted per value and container entry, growth included.
 	valueMemory = 32
 	entryMemory = 48
 )
 
-// Error is a fault of a pickle, and its place.
+// Error is a pickle's fault and its offset.
 type Error struct {
 	Offset int // of the opcode
 	Err    error
 }
 
-// Error returns "byte", the offset and the fault.
+// Error returns the offset and the fault.
 func (e *Error) Error() string { return fmt.Sprintf("byte %d: %v", e.Offset, e.Err) }
 
 // Unwrap returns the fault.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrMistake marks a fault of this reader, not of the file.
+// ErrMistake marks a bug of this reader, not a fault of the file.
 var ErrMistake = errors.New("a mistake in the pickle reader")
 
-// unpickler runs opcodes; fail panics and Read recovers, to keep them readable.
+// unpickler executes opcodes. To keep them readable, fail panics and Read recovers.
 type unpickler struct {
 	data   []byte
 	next   int
 	at     int // of the current opcode
 	stack  []any
-	marks  []int // stack heights
+	marks  []int // stack height at each mark
 	memo   map[uint64]any
-	spent  int // of maxMemory
+	spent  int // bytes of maxMemory
 	budget func(bytes int64) error
 }
 
@@ -57,7 +57,7 @@ func (p *unpickler) fail(format string, args ...any) {
 	panic(&Error{Offset: p.at, Err: fmt.Errorf(format, args...)})
 }
 
-// Read returns the value of a pickle; budget counts the memory that values take. Errors are of type [*Error].
+// Read returns a pickle's value. It passes the bytes that values take to budget. Errors are of type [*Error].
 func Read(data []byte, budget func(bytes int64) error) (value any, err error) {
 	p := &unpickler{data: data, memo: map[uint64]any{}, budget: budget}
 	defer func() {
@@ -66,7 +66,7 @@ func Read(data []byte, budget func(bytes int64) error) (value any, err error) {
 		case *Error:
 			value, err = nil, fault
 		default:
-			// No known input gets here; the fuzz test fails if one does.
+			// No known input gets here; the fuzz test fails if an input does.
 			value, err = nil, &Error{Offset: p.at, Err: fmt.Errorf("%w: %v", ErrMistake, fault)}
 		}
 	}()
@@ -89,7 +89,7 @@ func (p *unpickler) step() (done bool) {
 		if v := p.take(1)[0]; v > 5 {
 			p.fail("pickle protocol %d: expected 0 to 5", v)
 		}
-	case 0x95: // FRAME, whose opcodes are read like others
+	case 0x95: // FRAME: its opcodes are read like others
 		p.take(8)
 	case '.': // STOP
 		return true
@@ -242,7 +242,7 @@ func (p *unpickler) spend(bytes int) {
 	}
 }
 
-// floor is the lowest stack height for opcodes until the last mark is popped.
+// floor returns the stack height at the last mark, below which no opcode may pop.
 func (p *unpickler) floor() int {
 	if n := len(p.marks); n > 0 {
 		return p.marks[n-1]

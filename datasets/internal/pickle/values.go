@@ -7,7 +7,7 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// A pickle's values, besides int64, float64, bool and [*numpy.Array].
+// A pickle's values, other than int64, float64, bool and [*numpy.Array].
 type (
 	// None is Python's None.
 	None struct{}
@@ -17,17 +17,17 @@ type (
 	Tuple []any
 	// List is a list.
 	List struct{ Items []any }
-	// Dict is a dictionary in the file's order; repeated keys repeat.
+	// Dict is a dictionary in the file's order; keys may repeat.
 	Dict struct{ Entries []Entry }
 	// Entry is one entry of a Dict.
 	Entry struct{ Key, Value any }
-	// Storage is the memory of PyTorch's tensors: a member of the file next to the pickle.
+	// Storage is the memory of PyTorch's tensors: a zip member other than the pickle.
 	Storage struct {
 		Type     string // "Float"
 		Key      string
 		Elements int64
 	}
-	// Tensor is a view of a storage as claimed, unchecked.
+	// Tensor is a view of a storage; its numbers are unchecked.
 	Tensor struct {
 		Storage        *Storage
 		Offset         int64
@@ -38,11 +38,11 @@ type (
 		Class string
 		State *Dict
 	}
-	// Unknown stands for an unknown class or function, or its result; nothing is run.
+	// Unknown stands for an unknown class or function, or its result. It is never run.
 	Unknown struct{ Module, Name string }
 )
 
-// Get returns the last value of a text key; nil without one, or if d is nil.
+// Get returns the last value of a text key; nil if the key is missing or d is nil.
 func (d *Dict) Get(key string) any {
 	if d == nil {
 		return nil
