@@ -24,8 +24,8 @@ type Model struct {
 	Trained *train.Result
 
 	cache     *cached.Cache
-	graph     *datasets.Graph     // trained on; nil if loaded
-	predicted []cached.Prediction // of graph's nodes
+	graph     *datasets.Graph     // training graph; nil if loaded
+	predicted []cached.Prediction // predictions for graph's nodes
 
 	opening   sync.Mutex
 	backend   *backend.Backend  // nil until needed
@@ -52,11 +52,12 @@ func loaded(path string, load func(path string) (*cached.Model, error)) (*Model,
 	return &Model{Saved: saved, cache: cache}, nil
 }
 
-// Save writes the model and its cache atomically to one safetensors file, about as large as the graph's features and
-// hidden representations.
+// Save writes the model and its cache atomically to one safetensors file, about as large as the training graph's
+// features and hidden representations.
 func (m *Model) Save(path string) error { return m.Saved.SaveWith(path, m.cache) }
 
-// Predict returns the class of a training graph's node and its probability. For a loaded model use [Model.PredictAll].
+// Predict returns the class of a node of the training graph, and the class's probability. For a loaded model use
+// [Model.PredictAll].
 func (m *Model) Predict(_ context.Context, node int32) (class string, probability float64, err error) {
 	switch {
 	case m.graph == nil:
@@ -109,12 +110,12 @@ func (m *Model) predictions(g *datasets.Graph, p infer.Representation) []cached.
 type Node struct {
 	ID       string
 	Features []float32 // as many as in the training graph
-	// Neighbours are ids (numbers, if the graph has no ids) of known nodes or of nodes in the same call.
+	// Neighbours are ids (numbers, if the graph has no ids) of nodes in the training graph or in the same call.
 	Neighbours []string
 }
 
-// PredictNew returns the classes of new nodes from the cache, without recomputing known nodes (section 4 of the paper).
-// Duplicate ids and unknown neighbours are errors.
+// PredictNew returns the classes of new nodes from the cache, without recomputing training nodes (section 4 of the
+// paper). Duplicate ids and unknown neighbours are errors.
 func (m *Model) PredictNew(ctx context.Context, nodes ...Node) ([]cached.Prediction, error) {
 	if _, err := m.open(); err != nil {
 		return nil, err

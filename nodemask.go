@@ -25,7 +25,7 @@ func NewGraph(nodes int, pairs [][2]int32, features []float32, width int, labels
 	return newGraph(nodes, pairs, features, width, labels, false)
 }
 
-// NewDirectedGraph is [NewGraph] for directed edges: for {u, v}, v aggregates from u only.
+// NewDirectedGraph is [NewGraph] for directed edges: with the edge {u, v}, only v aggregates from u.
 func NewDirectedGraph(nodes int, pairs [][2]int32, features []float32, width int,
 	labels []int32) (*datasets.Graph, error) {
 	return newGraph(nodes, pairs, features, width, labels, true)

@@ -24,7 +24,7 @@ func GIN() Network { return Network{name: "gin"} }
 // GAT is the Graph Attention Network.
 func GAT() Network { return Network{name: "gat"} }
 
-// GATv2 is GAT with attention that is any function of both ends.
+// GATv2 is GAT with attention that may be any function of both ends of an edge.
 func GATv2() Network { return Network{name: "gatv2"} }
 
 // SGAT is GAT with equal weights: the mean over v and its neighbours.
@@ -53,8 +53,8 @@ type training struct {
 // KeepRate masks nodes: each is kept with probability p (the paper's p), redrawn every epoch. Default: 1, no masking.
 func KeepRate(p float64) Option { return func(t *training) { t.keepRate = p } }
 
-// TrainPercent sets the share of labelled nodes to train on, by default 10. A tenth of the rest validate, the others
-// test.
+// TrainPercent sets the percentage of labelled nodes that are train nodes, by default 10. Of the others a tenth are
+// validation nodes, the rest test nodes.
 func TrainPercent(percent int) Option {
 	return func(t *training) { t.experiment.TrainPercent = percent }
 }
@@ -62,13 +62,14 @@ func TrainPercent(percent int) Option {
 // OwnSplit uses the graph's own split ([datasets.Graph].OwnSplit).
 func OwnSplit() Option { return func(t *training) { t.experiment.OwnSplit = true } }
 
-// Transductive trains on the whole graph, hiding only labels. The default is inductive: only train nodes and edges
-// among them.
+// Transductive trains on the whole graph and hides only labels. By default training is inductive: it sees only train
+// nodes and the edges among them.
 func Transductive() Option {
 	return func(t *training) { t.experiment.Setting = datasets.Transductive }
 }
 
-// Seed determines the split, initial weights, masks and dropout; default 1. It gives the same model on one backend.
+// Seed determines the split, initial weights, masks and dropout; default 1. The same seed gives the same model on the
+// same backend.
 func Seed(seed uint64) Option {
 	return func(t *training) { t.seed, t.experiment.SplitSeed = seed, seed }
 }
@@ -84,8 +85,8 @@ func Settings(change func(p *hyper.Parameters)) Option {
 
 // Train returns a model trained on g. It splits the nodes stratified by class, trains until the validation loss stops
 // falling, tests the best epoch's weights, and prepares [Model.Predict] and [Model.PredictNew]. Defaults are those of
-// 'nodemask train'. It returns an error if g or the options do not allow training, or the context's cause once
-// cancelled. Close the model after use.
+// 'nodemask train'. It returns an error if g or the options do not allow training, or the context's cause if cancelled.
+// Close the model after use.
 func Train(ctx context.Context, g *datasets.Graph, n Network, options ...Option) (*Model, error) {
 	if err := g.Check(); err != nil {
 		return nil, err

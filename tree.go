@@ -16,8 +16,9 @@ type Drawing struct {
 	graph *datasets.Graph
 }
 
-// Tree returns a node's aggregation tree over hops layers: all that a model of that depth reads to compute it. Masked
-// nodes join no child set, but may be the root. Above a million nodes it returns an [*aggtree.TooLargeError].
+// Tree returns a node's aggregation tree over hops layers: all that a model of that depth reads to compute the node's
+// output. Masked nodes are never children, but may be the root. Trees above a million nodes are refused with an
+// [*aggtree.TooLargeError].
 func Tree(g *datasets.Graph, node int32, hops int, masked ...int32) (*Drawing, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func Tree(g *datasets.Graph, node int32, hops int, masked ...int32) (*Drawing, e
 	return &Drawing{tree, g}, err
 }
 
-// SVG draws the tree next to the graph around its root, coloured by class; masked nodes are dashed.
+// SVG draws the tree next to the graph around its root. Colours show classes; masked nodes are dashed.
 func (d *Drawing) SVG(w io.Writer) error {
 	return draw.WriteSVG(w, d.Tree, draw.Options{Names: d.graph.NodeIDs, Labels: d.graph.Labels, Classes: d.graph.Classes})
 }

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	firstTry    = 200 // first seed for choosing
+	firstTry    = 200 // first seed of splits that choose
 	tries       = 3
 	impatient   = 25  // best epochs come early
-	patientCost = 1.4 // relative time with full patience
-	firstFresh  = 300 // first seed for comparing
+	patientCost = 1.4 // time relative to impatient trials
+	firstFresh  = 300 // first seed of splits that compare
 )
 
 const usualBudget = 5 * time.Minute
@@ -30,16 +30,16 @@ func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
 // Options configure [Advise].
 type Options struct {
 	Graph *datasets.Graph
-	Data  string // name in printed commands; "": Graph's
-	// Models; nil: [Models].
+	Data  string // name in printed commands; "" means Graph's name
+	// Models to try; nil means [Models].
 	Models []string
-	// Settings; nil: transductive if the graph has its own split, else both.
+	// Settings to try; nil means transductive if the graph has its own split, else both.
 	Settings []datasets.Setting
-	// TrainPercent of all nodes; 0: as in the graph's own split, else 10.
+	// TrainPercent is the share of train nodes; 0 means that of the graph's own split, else 10.
 	TrainPercent int
-	// Budget may be exceeded by seconds; 0: five minutes.
+	// Budget may be exceeded by seconds; 0 means five minutes.
 	Budget time.Duration
-	// Jobs in parallel, for estimates; 0: 1.
+	// Jobs is the number of parallel trials, for estimates; 0 means 1.
 	Jobs int
 
 	id                string // content hash
@@ -49,13 +49,13 @@ type Options struct {
 
 // Lab trains and stores trials.
 type Lab interface {
-	// Trials returns a cell's stored records.
+	// Trials returns the stored records of c.
 	Trials(c record.Cell) ([]record.Record, error)
-	// Train runs missing trials. If the context ends, it keeps finished ones and returns the context's error.
+	// Train runs the trials that are not stored. If ctx ends, it keeps finished trials and returns the context's error.
 	Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error
 }
 
-// Complete fills in defaults. It returns an error for invalid options and unsuitable graphs.
+// Complete returns the options with defaults, or an error for invalid options or an unsuitable graph.
 func (o Options) Complete() (Options, error) {
 	g := o.Graph
 	own := g.OwnSplit
@@ -131,12 +131,12 @@ func (o Options) split() (Options, error) {
 
 func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o.Settings) }
 
-// Advise trains until the answer is clear, the budget is spent or the context ends, and returns the result so far,
-// also with the context's error. A second call continues.
+// Advise trains until the answer is clear, the budget is spent or the context ends, and returns the result so far, even
+// if it also returns the context's error. A second call continues.
 //
-// Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. An arm
-// is settled when [judge.VerdictOf]'s rule, corrected for ten looks and all comparisons, has a verdict: with
-// probability 95 % no "helps" or "hurts" of an answer is wrong; an interval holds with 90 %, at all looks.
+// Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. A
+// regulariser is settled when the rule of [judge.VerdictOf], corrected for ten looks and all comparisons, has a
+// verdict. With probability 95 % no "helps" or "hurts" of an answer is wrong; with 90 % an interval holds at all looks.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {

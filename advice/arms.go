@@ -12,13 +12,12 @@ import (
 
 type arm struct {
 	name string
-	// axis and prefix write a drop rate for that record axis; the keep axis takes 1 − rate.
+	// A drop rate is written to axis, after prefix; as 1 − rate if axis is "keep".
 	axis, prefix string
-	// cost is relative training time, on Cora.
+	// cost is the training time on Cora, relative to the plain model's.
 	cost float64
 }
 
-// plain is the baseline, with the dropout chosen by validation.
 const plain = "plain"
 
 const dropoutArm = "dropout"
@@ -30,11 +29,9 @@ func arms() []arm {
 		{dropoutArm, "dropout", "", 1}, {"DropEdge", "regulariser", "dropedge:", 1}}
 }
 
-// plainArm is for estimates.
 var plainArm = arm{cost: 1}
 
-// plainTried and armTried are the numbers of configurations to choose among, most first; of an arm, six have both
-// values of dropout.
+// plainTried and armTried are the numbers of configurations that may be tried, largest first.
 var (
 	plainTried = []int{8, 4, 1}
 	armTried   = []int{6, 3, 1}
@@ -47,7 +44,7 @@ func (a arm) value(rate float64) string {
 	return a.prefix + fmt.Sprint(rate)
 }
 
-// configurations lists drop rates, most promising first, with both values of dropout.
+// configurations lists drop rates with both values of dropout, most promising first.
 func (a arm) configurations(of map[string]string) []map[string]string {
 	var all []map[string]string
 	add := func(with ...string) {
@@ -75,8 +72,8 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 	return all
 }
 
-// plainConfigurations lists the baseline's, most promising first. Batch normalisation is for known nodes alone: where
-// test nodes bring more neighbours than validation nodes do, it validates well and tests badly.
+// plainConfigurations lists the most promising first. Only the transductive setting tries batch normalisation: where
+// test nodes have more neighbours than validation nodes, it validates well and tests badly.
 func plainConfigurations(model string, setting datasets.Setting) []map[string]string {
 	third := []map[string]string{{"decay": "0.0005"}, {"decay": "0"}}
 	switch traits := hyper.TraitsOf(model); {
@@ -98,7 +95,7 @@ func plainConfigurations(model string, setting datasets.Setting) []map[string]st
 	return all
 }
 
-// cell stops on macro F1: validation loss, computed without a mask, stops masked models too early.
+// cell stops on macro F1, as validation loss, computed without a mask, stops masked models too early.
 func (o *Options) cell(model string, setting datasets.Setting, values map[string]string) (record.Cell, error) {
 	c := record.NewCell(o.id, model, setting, o.TrainPercent)
 	c.Resplit, c.ValidationPercent = true, o.validationPercent

@@ -10,22 +10,22 @@ import (
 	"nodemask/stats"
 )
 
-// looks lists the numbers of splits at which an arm is judged. Each spends an equal part of the errors allowed.
+// looks lists the numbers of splits at which a regulariser is judged. Each look spends an equal part of the error
+// probability.
 func looks() []int { return []int{3, 5, 8, 12, 18, 27, 40, 60, 90, 135} }
 
 func mostSplits() int { return looks()[len(looks())-1] }
 
-// familyError is the probability of any wrong "helps" or "hurts". The comparison of rank r, from 0, has 1/(r+1)(r+2) of
-// it, which add up to less than 1.
+// familyError returns a comparison's share of 5 %, the probability that any "helps" or "hurts" is wrong. All shares add
+// up to less.
 func familyError(rank int) float64 { return 0.05 / float64((rank+1)*(rank+2)) }
 
-// sideError is the probability that an interval misses its true mean at any look.
 const sideError = 0.1
 
 func spent(probability float64) float64 { return probability / float64(len(looks())) }
 
-// seenAt returns the last look that n splits complete. Extra splits wait: a resumed run must end like an uninterrupted
-// one.
+// seenAt returns the last look that n splits complete. It ignores further splits, so that a resumed run ends like an
+// uninterrupted one.
 func seenAt(n int) (at int) {
 	for _, look := range looks() {
 		if look <= n {
@@ -52,7 +52,8 @@ func (a *Arm) judge(base []float64, rank int) error {
 
 func (a *Arm) settled() bool { return a.Verdict != "" && a.Verdict != judge.Unclear }
 
-// collapse counts splits on which arms score at most 3 points above a constant prediction, or half the median arm.
+// collapse counts the splits on which an arm scores at most 3 points above a constant prediction, or half of the median
+// arm's score.
 func (q *Question) collapse(g *datasets.Graph) {
 	var all []float64
 	for _, a := range q.Arms {
@@ -85,10 +86,8 @@ func ConstantF1(g *datasets.Graph) float64 {
 	return 2 * float64(most) / float64(most+total) / float64(len(counts))
 }
 
-// usual is the assumed number of splits that settle an arm.
 const usual = 18
 
-// more estimates the further splits that settle the arm; 0: settled, or all used.
 func (a *Arm) more() int {
 	e := a.Effect
 	switch {
@@ -106,7 +105,6 @@ func (a *Arm) more() int {
 	return mostSplits() - e.Splits
 }
 
-// left estimates the time that settles all comparisons; 0 if no trial has run.
 func (s *study) left(a *Advice) (left time.Duration) {
 	known := slices.IndexFunc(a.Questions, func(q *Question) bool { return q.seconds > 0 })
 	if known < 0 {

@@ -46,8 +46,8 @@ func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
 	return s.seen[key], nil
 }
 
-// choose returns the best configuration by mean validation macro F1, or queues missing trials and returns -1. All run
-// on the first split, the better half on the second, half of these (at least two) on the third.
+// choose returns the best configuration by mean validation macro F1, or queues missing trials and returns -1. All
+// configurations run on the first split, the better half on the second, half of that (at least two) on the third.
 func (s *study) choose(what string, cells []record.Cell) (best int, score float64, err error) {
 	if len(cells) == 1 {
 		return 0, 0, nil
@@ -83,7 +83,6 @@ func (s *study) choose(what string, cells []record.Cell) (best int, score float6
 	return left[0].at, left[0].total / tries, nil
 }
 
-// lasting returns how many of n configurations reach a round, from 0.
 func lasting(n, round int) int {
 	for range round {
 		n = max((n+1)/2, min(n, 2))
@@ -91,7 +90,6 @@ func lasting(n, round int) int {
 	return n
 }
 
-// choosing returns the number of trials that choose among n configurations.
 func choosing(n int) (trials int) {
 	if n == 1 {
 		return 0
@@ -102,11 +100,11 @@ func choosing(n int) (trials int) {
 	return trials
 }
 
-// firstSplits ends a comparison until all others have come so far.
+// A comparison pauses after firstSplits splits until all others have as many or are settled.
 const firstSplits = 40
 
-// assess queues the first trials that are missing: for one question after the other, and for one arm after the other,
-// choosing, then comparing.
+// assess queues the first missing trials: question by question, arm by arm, first those that choose, then those that
+// compare.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
@@ -131,7 +129,7 @@ func (s *study) assess() (*Advice, error) {
 	return a, nil
 }
 
-// ask queues trials of a question whose comparisons have ranks from rank on, and compares arms on up to limit splits.
+// ask queues a question's trials and compares its arms on up to limit splits. Its comparisons have ranks from rank on.
 func (s *study) ask(q *Question, rank, limit int) error {
 	configurations := plainConfigurations(q.Model, q.Setting)
 	cells, err := s.cells(q, configurations[:1])
@@ -174,7 +172,6 @@ func (s *study) ask(q *Question, rank, limit int) error {
 	return nil
 }
 
-// tune returns the best configuration and its score, or nil if trials are missing.
 func (s *study) tune(q *Question, what string, values []map[string]string) (map[string]string, float64, error) {
 	cells, err := s.cells(q, values)
 	if err != nil {
@@ -203,8 +200,8 @@ func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
-// affordable returns the first of some numbers of configurations whose choosing takes at most 1/share of the budget,
-// else the last. Only a first trial and the budget decide: a second call chooses alike.
+// affordable returns the first number in tried whose trials take at most 1/share of the budget, else the last. It
+// depends only on the budget and the first trial's time, so a second call returns the same.
 func (s *study) affordable(q *Question, of arm, tried []int, share time.Duration) int {
 	for _, n := range tried {
 		if s.cost(q, of, choosing(n)) <= s.Budget/share {
@@ -214,7 +211,7 @@ func (s *study) affordable(q *Question, of arm, tried []int, share time.Duration
 	return tried[len(tried)-1]
 }
 
-// compare judges an arm on fresh splits, and queues the next look, if that needs at most limit splits.
+// compare judges an arm on fresh splits, and queues the next look up to limit splits.
 func (s *study) compare(q *Question, a *Arm, rank, limit int) error {
 	base := q.Arms[0]
 	for _, arm := range []*Arm{base, a} {
@@ -227,7 +224,7 @@ func (s *study) compare(q *Question, a *Arm, rank, limit int) error {
 		a.Verdict = Same
 		return nil
 	}
-	n := min(len(a.F1), len(base.F1)) // an interrupted look may leave one behind
+	n := min(len(a.F1), len(base.F1)) // after an interrupted look, one may have fewer
 	a.F1 = a.F1[:n]
 	if err := a.judge(base.F1[:n], rank); err != nil || a.settled() {
 		return err
@@ -239,7 +236,6 @@ func (s *study) compare(q *Question, a *Arm, rank, limit int) error {
 	return nil
 }
 
-// fresh sets an arm's cell, command and scores, up to the first missing split.
 func (s *study) fresh(q *Question, a *Arm) error {
 	c, err := s.cell(q.Model, q.Setting, a.Chosen)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"nodemask/stats"
 )
 
-// Table returns a table of arms × models, of those that have scores.
+// Table returns the scores as a table, regularisers × models.
 func (a *Advice) Table() plots.Table {
 	t := plots.Table{ID: "advice", Title: "What each regulariser does",
 		Caption: fmt.Sprintf("Macro F1 on fresh splits, in percent, that of the plain model on the same splits, and the "+
@@ -57,7 +57,7 @@ func (a *Advice) Table() plots.Table {
 	return t
 }
 
-// Forest returns a figure of the effects; false without effects.
+// Forest returns a figure of the effects, and false if there are none.
 func (a *Advice) Forest() (plots.Forest, bool) {
 	f := plots.Forest{ID: "effects", Title: "What each regulariser adds to the plain model",
 		Caption: "Differences in macro F1 on the same splits, with 90 % intervals that hold at all looks.",

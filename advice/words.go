@@ -14,7 +14,8 @@ import (
 	"nodemask/stats"
 )
 
-// Same is the verdict of an arm with the plain model's configuration. Others are judge's; "": not compared yet.
+// Same is the verdict on an arm whose chosen configuration is the plain model's. The other verdicts are those of
+// package judge; "" means not compared yet.
 const Same judge.Verdict = "is the plain model"
 
 // Advice is the result for a graph so far.
@@ -24,34 +25,34 @@ type Advice struct {
 	Nodes           int           `json:"nodes"`
 	TrainPercent    int           `json:"train_percent"`
 	ValidationNodes int           `json:"validation_nodes"`
-	Comparisons     int           `json:"comparisons"` // number that intervals are corrected for
+	Comparisons     int           `json:"comparisons"` // the number that verdicts are corrected for
 	Settled         bool          `json:"settled"`
-	Left            time.Duration `json:"left_ns,omitempty"` // estimated; 0: settled, or unknown
+	Left            time.Duration `json:"left_ns,omitempty"` // estimated time to settle all; 0: settled, or unknown
 	Budget          time.Duration `json:"budget_ns"`
 	Spent           time.Duration `json:"spent_ns"` // by this run
-	// Command trains the recommended model; "": not known yet.
+	// Command trains the recommended model; "" means none yet.
 	Command   string      `json:"command,omitempty"`
 	Questions []*Question `json:"questions"`
 }
 
-// Question is a model in a setting, with its arms, the plain model first.
+// Question is a model in a setting, with its arms (ways to regularise it), the plain model first.
 type Question struct {
 	Model   string           `json:"model"`
 	Setting datasets.Setting `json:"setting"`
-	Shared  string           `json:"shared,omitempty"` // common to all arms
+	Shared  string           `json:"shared,omitempty"` // hyperparameters common to all arms
 	Arms    []*Arm           `json:"arms"`
 
-	seconds float64 // of the first trial, with full patience; 0: not run
+	seconds float64 // time of the first trial, scaled to full patience; 0: not run
 }
 
 // Arm is a regulariser's result. F1 is macro F1 in percent.
 type Arm struct {
 	Name       string            `json:"name"`
 	Words      string            `json:"chosen,omitempty"`     // "p = 0.7"
-	Chosen     map[string]string `json:"parameters,omitempty"` // values of record axes; nil: not chosen yet
+	Chosen     map[string]string `json:"parameters,omitempty"` // by record axis; nil: not chosen yet
 	Validation float64           `json:"validation_macro_f1,omitempty"`
-	F1         []float64         `json:"macro_f1,omitempty"` // by fresh split, if the plain model ran too
-	Collapsed  int               `json:"collapsed"`          // splits on which it learnt almost nothing
+	F1         []float64         `json:"macro_f1,omitempty"` // by fresh split on which the plain model ran too
+	Collapsed  int               `json:"collapsed"`          // splits on which the arm learnt almost nothing
 	Effect     *Effect           `json:"effect,omitempty"`   // nil: too few splits
 	Verdict    judge.Verdict     `json:"verdict,omitempty"`
 	Command    string            `json:"command,omitempty"`
@@ -83,7 +84,8 @@ func (a *Arm) dropoutWords() string {
 	}
 }
 
-// name returns "node masking with p = 0.7"; if its dropout is not the plain model's, "DropEdge 0.3 with dropout 0.5".
+// name returns "node masking with p = 0.7"; if the dropout differs from the plain model's, "DropEdge 0.3 with dropout
+// 0.5".
 func (q *Question) name(a *Arm) string {
 	if a.Words == "" {
 		return a.Name
@@ -102,7 +104,6 @@ func (q *Question) name(a *Arm) string {
 	}
 }
 
-// best returns the most helpful arm, else the furthest ahead, else plain; nil without scores.
 func (q *Question) best() *Arm {
 	best := q.Arms[0]
 	for _, counts := range []func(*Arm) bool{(*Arm).helps, (*Arm).ahead} {
@@ -123,7 +124,7 @@ func (q *Question) best() *Arm {
 
 func (a *Arm) helps() bool { return a.Verdict == judge.Helps }
 
-// ahead reports whether an open arm leads by a point or more, with an interval above 0.
+// ahead reports whether an unsettled arm leads by a point or more, with an interval above 0.
 func (a *Arm) ahead() bool {
 	return a.Verdict == judge.Unclear && a.Effect != nil && a.Effect.Mean >= judge.Margin && a.Effect.Low > 0
 }
@@ -160,7 +161,6 @@ func (a *Advice) finish() {
 	a.Sentence = a.sentence()
 }
 
-// use returns the best recommended arm in a setting ("": any), or nil.
 func (a *Advice) use(setting datasets.Setting) (of *Question, best *Arm) {
 	for _, q := range a.Questions {
 		if arm := q.best(); arm != nil && (setting == "" || q.Setting == setting) &&
@@ -180,7 +180,6 @@ func (a *Advice) settings() (all []datasets.Setting) {
 	return all
 }
 
-// sentence says what each question found, and what to use in each setting.
 func (a *Advice) sentence() string {
 	var parts []string
 	for i, q := range a.Questions {
@@ -230,7 +229,6 @@ func (q *Question) finding() string {
 	return text
 }
 
-// says puts an arm's effect in words.
 func (q *Question) says(a *Arm) string {
 	verb := map[judge.Verdict]string{judge.Helps: "helps", judge.Hurts: "hurts", judge.Under: "changes it by under a point",
 		judge.Unclear: "can't be told from it"}[a.Verdict]
@@ -242,7 +240,7 @@ func (q *Question) says(a *Arm) string {
 		plots.Signed(e.Low, 1), plots.Signed(e.High, 1), e.Splits)
 }
 
-// Rest counts open comparisons, with the time to settle them; "" if all are settled.
+// Rest describes how many comparisons are not settled and the time to settle them, or returns "" if all are settled.
 func (a *Advice) Rest() string {
 	if a.Settled {
 		return ""

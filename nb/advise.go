@@ -15,8 +15,8 @@ import (
 )
 
 // Advise shows which regulariser, if any, helps a graph, per model (default: the usual four). data names the graph as
-// in [Data]. It ends when the answer is clear or the budget is spent (0: five minutes; a tenth of it with
-// NODEMASK_SMALL). The stop button shows the result so far; running the cell again continues.
+// in [Data]. Advise returns when the answer is clear or the budget is spent (0 means five minutes; NODEMASK_SMALL
+// divides it by ten). The stop button shows the result so far; running the notebook cell again continues.
 func Advise(data string, budget time.Duration, models ...string) {
 	if budget == 0 {
 		budget = 5 * time.Minute

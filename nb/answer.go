@@ -14,24 +14,25 @@ func Answer() {
 	Markdown(Must1(e.Prose("todo")))
 }
 
-// Scale shows whether the size of sums explains masking's effect on Cora, by batch normalisation and rescaling.
+// Scale shows masking's effect on Cora with and without batch normalisation and rescaling: does the size of sums
+// explain it?
 func Scale() { partForest(judge.Scale) }
 
-// Aggregates shows whether masking's effect on Cora follows the ratio of nodes' sums in testing to those in training.
+// Aggregates shows whether masking's effect on Cora follows the ratio of test to training sums over neighbours.
 func Aggregates() {
 	chart, _, err := saved().Aggregates(Data("cora"))
 	Must(err)
 	Chart(chart)
 }
 
-// Levels shows masking's effect on GIN against plain GIN's score, in each reading that the paper allows.
+// Levels shows masking's effect on GIN over plain GIN's score, in each reading of the paper.
 func Levels() {
 	levels := Must1(saved().Levels())
 	SVG(Must1(levels.SVG()), levels.Title+". "+levels.Caption)
 	Table(Must1(saved().GINTable()))
 }
 
-// Departures shows masking's effect one step away from the cited reading, on Cora.
+// Departures shows masking's effect on Cora in readings that differ from the cited one in one choice.
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {
@@ -39,5 +40,6 @@ func partForest(part judge.Part) {
 	SVG(Must1(f.SVG()), f.Title+". "+f.Caption)
 }
 
-// Answers shows the numbers behind [Answer]: effects with intervals, published effects, other choices.
+// Answers shows the numbers behind [Answer]: effects with intervals, published effects, and effects under other
+// choices.
 func Answers() { Table(Must1(saved().AnswersTable())) }

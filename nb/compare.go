@@ -11,7 +11,7 @@ import (
 	"nodemask/stats"
 )
 
-// Compare shows each cell's macro F1: run here, recorded by the project, and published.
+// Compare shows each experiment's macro F1 as measured here, recorded by the project, and published.
 func Compare(cells ...record.Cell) {
 	check(cells)
 	Table(compareTable(trained(cells), Recorded(), cells...))
@@ -36,8 +36,8 @@ func publishedText(c record.Cell) string {
 	return "–"
 }
 
-// OverSizes charts recorded and published macro F1 over train set size, with 95 % intervals. The cells share a
-// graph and setting; their own size is ignored.
+// OverSizes charts recorded and published macro F1 over train set size, with 95 % intervals. All cells need the same
+// graph and setting; their train set sizes are ignored.
 func OverSizes(cells ...record.Cell) {
 	check(cells)
 	c := overSizes(Recorded(), cells...)

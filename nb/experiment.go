@@ -15,7 +15,7 @@ import (
 
 // Experiment returns an experiment with the defaults of 'nodemask train': new nodes arrive after training with all
 // their edges, 10 % of the nodes are train nodes, nothing is masked, all trials share one split. Methods such as
-// Masked(0.5) change it. It ends the cell if the model or graph cannot be trained.
+// Masked(0.5) return changed ones. A model or graph that cannot be trained ends the notebook cell.
 func Experiment[D string | *datasets.Graph](data D, model string) record.Cell {
 	name := ""
 	switch d := any(data).(type) {
@@ -30,7 +30,7 @@ func Experiment[D string | *datasets.Graph](data D, model string) record.Cell {
 	return c
 }
 
-// nameOf returns a graph's file, else its name. A graph that is neither in a file nor in the catalogue ends the cell.
+// nameOf returns a graph's file, else its name in the catalogue. Without either it ends the notebook cell.
 func nameOf(g *datasets.Graph) string {
 	if isFile(g.Source) {
 		return g.Source
@@ -65,7 +65,7 @@ func expand(path string) string {
 	return path
 }
 
-// storeOf returns one folder per content of a user's graph: trials on an older file are not reused.
+// storeOf returns a folder for the content of a user's graph: trials on changed files are not reused.
 func storeOf(data string) (string, error) {
 	live, err := liveFolder()
 	if err != nil || !isFile(data) || inCatalogue(data) {
@@ -91,7 +91,6 @@ func trained(cells []record.Cell) *record.Results {
 	return record.NewResults(all)
 }
 
-// described labels cells by what differs between them, and says in a line what all share.
 func described(cells []record.Cell) (labels []string, shared string) {
 	facts := make([]map[string]string, len(cells))
 	names := []string{"model", "keep"}
@@ -134,7 +133,7 @@ func described(cells []record.Cell) (labels []string, shared string) {
 	var common []string
 	parts := make([][]string, len(cells))
 	for _, name := range names {
-		var values []string // of cells that have one
+		var values []string
 		same, masked := true, name != "model" && name != "keep"
 		for i, f := range facts {
 			same = same && f[name] == facts[0][name]
@@ -146,7 +145,7 @@ func described(cells []record.Cell) (labels []string, shared string) {
 		switch {
 		case same && name != "model":
 			common = append(common, values...)
-		case masked && len(values) == 1: // this fact names the kind of masking
+		case masked && len(values) == 1:
 			common = append(common, "with masking "+values[0])
 		default:
 			for i, f := range facts {

@@ -11,7 +11,8 @@ import (
 	"nodemask/nb/internal/notebook"
 )
 
-// Export writes a model saved by 'nodemask train --save-model' as an ONNX file, by default under the model's name.
+// Export writes a model saved by 'nodemask train --save-model' as an ONNX file. If output is "", the file is named like
+// the model.
 func Export(model, output string) {
 	model, output = expand(model), expand(output)
 	if output == "" {
@@ -21,7 +22,7 @@ func Export(model, output string) {
 	Markdown(fmt.Sprintf("Wrote `%s`.", output))
 }
 
-// Page writes an offline page that trains on a graph of yours, a path as in [Data], and shows a way to open it. The
+// Page writes an offline page that trains on your graph (a path as in [Data]), and shows how to open the page. The
 // first call compiles for a minute.
 func Page(data, file string) {
 	file = Must1(filepath.Abs(expand(file)))
@@ -29,8 +30,8 @@ func Page(data, file string) {
 	showHTML(opening(file, os.Getenv("JUPYTER_ROOT")), fmt.Sprintf("Open %s in a browser.", file))
 }
 
-// opening has a button for files that JupyterLab serves: those below its folder, unless hidden. Browsers open no other
-// file from a notebook.
+// opening returns a button for files that JupyterLab serves: those below its folder, unless hidden. Browsers open no
+// other files from a notebook.
 func opening(file, root string) string {
 	if path, err := filepath.Rel(root, file); err == nil && root != "" && filepath.IsLocal(path) &&
 		!strings.Contains("/"+path, "/.") {

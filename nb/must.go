@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// Must ends the cell on an error, printed on one line.
+// Must prints an error on one line and ends the notebook cell; nil does nothing.
 func Must(err error) {
 	if err != nil {
-		// Joined errors have several lines.
 		fmt.Fprintln(os.Stderr, strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 		os.Exit(1)
 	}
 }
 
-// Must1 returns value, after [Must] of err.
+// Must1 calls [Must] with err and returns value.
 func Must1[T any](value T, err error) T {
 	Must(err)
 	return value

@@ -1,10 +1,10 @@
 // Package nb shows tables, charts, drawings and text in a gonb notebook; ordinary programs print them as plain text.
 //
-// It links neither GoMLX nor C, so that cells start fast: [Train] and [CheckTree] run the command nodemask. To train a
-// graph or layer built in a cell, use nb/incell.
+// It links neither GoMLX nor C, so that notebook cells start fast: [Train] and [CheckTree] run the command nodemask. To
+// train on a graph, or with a layer, built in a notebook cell, use nb/incell.
 //
-// Every function waits until the notebook has received everything: gonb may lose what is sent just before a cell ends.
-// Nothing needs scripts or SVG elements, which untrusted notebooks (a fresh clone, GitHub) do not allow.
+// Every function waits until the notebook has received its output, as gonb may lose what is sent just before a cell
+// ends. No output needs scripts or SVG elements, which untrusted notebooks (a fresh clone, GitHub) do not allow.
 package nb
 
 import (
@@ -54,7 +54,7 @@ func dashed(t plots.Table) plots.Table {
 	return t
 }
 
-// Chart shows charts side by side if they fit, or in plain text their titles and captions.
+// Chart shows charts side by side if they fit; in plain text, their titles and captions.
 func Chart(charts ...plots.Chart) {
 	if len(charts) == 1 {
 		showHTML(picture(charts[0]), altOf(charts[0].Title, charts[0].Caption))

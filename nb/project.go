@@ -10,13 +10,12 @@ import (
 	"nodemask/paper/record"
 )
 
-// small reports whether notebooks should run few trials: NODEMASK_SMALL is neither "" nor "0".
 func small() bool {
 	small := os.Getenv("NODEMASK_SMALL")
 	return small != "" && small != "0"
 }
 
-// UpTo returns n, a number of trials, or 1 if NODEMASK_SMALL is set.
+// UpTo returns n, a number of trials, or 1 if NODEMASK_SMALL is set and not "0".
 func UpTo(n int) int {
 	if small() {
 		return min(n, 1)

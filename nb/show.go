@@ -16,8 +16,8 @@ import (
 
 const shownText = 2000
 
-// Show shows graphs, splits, trees, tables, charts and models as views, other values as text. A cell's last line, if
-// an expression, is shown too. An error ends the cell.
+// Show shows graphs, splits, trees, tables, charts and models as views, other values as text. If a notebook cell's last
+// line is an expression, its value is shown too. An error ends the cell.
 func Show(values ...any) {
 	for _, v := range values {
 		switch v := v.(type) {
@@ -56,10 +56,11 @@ func facts(v any, list [][2]string) {
 	Table(t)
 }
 
-// Describe shows what 'nodemask data describe' says of a graph that [Data] returned.
+// Describe shows the output of 'nodemask data describe' for a graph from [Data].
 func Describe(g *datasets.Graph) { preformatted(string(command("data", "describe", nameOf(g)))) }
 
-// Source shows the source of functions, types or methods, as 'go doc -src' does: Source("nmgnn", "GIN", "GIN.Forward").
+// Source shows the source of functions, types or methods of a package, as 'go doc -src' does: Source("nmgnn", "GIN",
+// "GIN.Forward").
 func Source(pkg string, names ...string) {
 	for _, name := range names {
 		c := exec.Command("go", "doc", "-src", "./"+pkg, name)

@@ -30,8 +30,8 @@ type Swept struct {
 	results *record.Results
 }
 
-// Sweep runs trials of models at some keep rates, on the same splits, otherwise as in [Experiment], and charts macro
-// F1 over the keep rate, with 95 % bands. The stop button ends it; running the cell again continues. With
+// Sweep trains models at some keep rates on the same splits, otherwise as in [Experiment], and charts macro F1 over the
+// keep rate, with 95 % bands. The stop button ends the sweep; running the notebook cell again continues it. With
 // NODEMASK_SMALL it uses one split.
 func Sweep[D string | *datasets.Graph](data D, models []string, rates []float64, splits int) *Swept {
 	s := &Swept{models: models, rates: slices.Clone(rates), splits: UpTo(splits), cells: map[string][]record.Cell{}}
@@ -153,11 +153,11 @@ func (s *Swept) Best() *Trained { return Best(s.all()...) }
 type Trained struct {
 	cell  record.Cell
 	trial record.Record
-	model string // file; "": not saved yet
+	model string // its file; "": not saved yet
 }
 
-// Best returns the best trial of the cell with the best mean, by macro F1 on validation nodes. It ends the cell if
-// nothing is trained.
+// Best returns the best trial of the experiment with the best mean, both by macro F1 on validation nodes. It ends the
+// notebook cell if there are no trials.
 func Best(cells ...record.Cell) *Trained {
 	results := trained(cells)
 	var best *Trained
@@ -187,8 +187,8 @@ func (t *Trained) String() string {
 		t.trial.Seed, t.trial.MacroF1, t.trial.ValidationF1)
 }
 
-// Save writes the model as a safetensors file, if inductive with its cache for predicting new nodes. It reruns the
-// trial: the store keeps no weights.
+// Save writes the model as a safetensors file, in the inductive setting with a cache for predicting new nodes. It
+// reruns the trial, as the store keeps no weights.
 func (t *Trained) Save(path string) {
 	t.save(expand(path))
 	Markdown(fmt.Sprintf("Saved %s in `%s`.", t, t.model))
@@ -215,8 +215,8 @@ func (t *Trained) saved() {
 	}
 }
 
-// Predict shows predictions for new nodes, from CSV files: nodes (id, features) and edges (source, target). It skips
-// edges to nodes that are neither train nodes nor new. In the transductive setting it ends the cell.
+// Predict shows predictions for new nodes, from CSV files of nodes (id, features) and edges (source, target). It skips
+// edges to nodes that are neither train nodes nor new. In the transductive setting it ends the notebook cell.
 func (t *Trained) Predict(nodes, edges string) {
 	if t.cell.Setting != datasets.Inductive {
 		Must(fmt.Errorf("the model is of the %s setting, where no node arrives", t.cell.Setting))

@@ -70,7 +70,7 @@ func TreeSizes(g *datasets.Graph, root int32, hops int) {
 }
 
 // CheckTree checks the paper's definition, lemmas 1 and 2, and theorem 1 (for every kind of network, untrained) on
-// T_root^hops of a graph that [Data] returned.
+// T_root^hops of a graph from [Data].
 func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	args := []string{"tree", "--check", "--data", nameOf(g), "--root", idOf(g, root), "--hops", strconv.Itoa(hops)}
 	for i, v := range masked {
@@ -83,8 +83,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	preformatted(string(command(args...)))
 }
 
-// MaskingCurves charts the shares of T_root^hops' nodes, and copies of the root, that masking is expected to leave,
-// over the keep rate p.
+// MaskingCurves charts which shares of the nodes of T_root^hops, and of the root's copies, masking is expected to
+// leave, over the keep rate p.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -136,8 +136,8 @@ func Repetition(g *datasets.Graph, hops int) {
 			"largest tree"}, rows...)
 }
 
-// Twins shows how many groups of nodes no k-layer GNN can tell apart, for k from 0 to hops; with alike, by structure
-// alone, without features.
+// Twins shows how many groups of nodes no k-layer GNN can tell apart, for k from 0 to hops; with alike, ignoring
+// features.
 func Twins(g *datasets.Graph, hops int, alike bool) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -18,8 +18,8 @@ import (
 	"nodemask/plots"
 )
 
-// Train runs trials of each cell and skips recorded ones. The stop button ends it; finished trials are kept. [Compare]
-// shows the results.
+// Train runs trials of each experiment and skips recorded ones. The stop button ends training and keeps finished
+// trials. [Compare] shows the results.
 func Train(trials int, cells ...record.Cell) {
 	run(worker.Training{Cells: cells, Trials: trials}, false)
 	if _, shared := described(cells); shared != "" {
@@ -27,7 +27,8 @@ func Train(trials int, cells ...record.Cell) {
 	}
 }
 
-// Again runs the trial of a seed of each cell, unless it was run here, and shows its macro F1 beside the recorded one.
+// Again runs each experiment's trial of this seed, unless it was run here, and shows its macro F1 next to the recorded
+// one.
 func Again(seed uint64, cells ...record.Cell) {
 	run(worker.Training{Cells: cells, Trials: 1, FirstSeed: seed}, false)
 	labels, shared := described(cells)
@@ -41,7 +42,6 @@ func Again(seed uint64, cells ...record.Cell) {
 	Table(t)
 }
 
-// f1Of returns "" for a trial that was not run.
 func f1Of(r *record.Results, c record.Cell, seed uint64) string {
 	for _, trial := range r.Trials(c) {
 		if trial.Seed == seed {
@@ -51,7 +51,6 @@ func f1Of(r *record.Results, c record.Cell, seed uint64) string {
 	return ""
 }
 
-// run shows only the number of finished trials if quiet.
 func run(t worker.Training, quiet bool) {
 	check(t.Cells)
 	ctx, stop := notebook.UntilStopped()
@@ -83,7 +82,7 @@ func run(t worker.Training, quiet bool) {
 	p.End(ran, stopped)
 	for _, c := range t.Cells {
 		for _, trial := range live.Trials(c) {
-			// With two or more classes, predicting one scores at most 50 %.
+			// With two or more classes, predicting one class scores at most 50 %.
 			if trial.ValidationF1 > 50+collapseMargin {
 				continue
 			}
@@ -105,7 +104,7 @@ func trainInto(ctx context.Context, p *notebook.Progress, labels map[string]stri
 	}
 	t.Cells = slices.Clone(t.Cells)
 	for i := range t.Cells {
-		t.Cells[i].History = true // losses, even if all trials are stored
+		t.Cells[i].History = true // show losses, even if all trials are stored
 	}
 	for _, part := range Must1(byStore(t)) {
 		before := ran
@@ -150,9 +149,9 @@ func check(cells []record.Cell) {
 	}
 }
 
-// Label describes a cell by its differences from the tables' reading of the paper or from the model's preset,
-// whichever is shorter: "GIN + NM, p = 0.9". Presets of the paper's models are named, as they differ from that
-// reading.
+// Label describes an experiment by its differences from the cell of the paper's tables or from the model's preset,
+// whichever is shorter: "GIN + NM, p = 0.9". It names the presets of the paper's models, as the tables' cells differ
+// from them.
 func Label(c record.Cell) string {
 	ofPaper := report.Label(c)
 	preset := c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)

@@ -13,7 +13,7 @@ import (
 	"nodemask/nb/internal/notebook"
 )
 
-// Tree draws and returns T_root^hops of a graph, next to the graph around the root. Masked nodes are ghosts.
+// Tree draws T_root^hops next to the graph around the root, and returns the tree. Masked nodes are dashed.
 func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tree {
 	mask := maskOf(g, masked)
 	t := Must1(aggtree.Build(context.Background(), g.Edges, root, hops, aggtree.Options{Mask: mask}))
@@ -50,7 +50,7 @@ func maskOf(g *datasets.Graph, masked []int32) []bool {
 	return mask
 }
 
-// drawing omits purely numeric names: readers would mistake them for node numbers.
+// drawing omits names that are numbers, which readers would take for node numbers.
 func drawing(g *datasets.Graph) draw.Options {
 	o := draw.Options{Labels: g.Labels, Classes: g.Classes}
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {

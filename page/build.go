@@ -14,7 +14,7 @@ import (
 	"nodemask/internal/gobuild"
 )
 
-// Build returns the program of pages, compiled with the installed Go tools and cached in .nodemask/wasm.
+// Build returns the program that pages run, compiled with the installed Go tools and cached in .nodemask/wasm.
 func Build(ctx context.Context, project string) (Module, error) {
 	folder := filepath.Join(project, ".nodemask", "wasm")
 	if err := os.MkdirAll(folder, 0o777); err != nil {

@@ -8,7 +8,7 @@ import (
 	"nodemask/datasets"
 )
 
-// saved is the run that a page shows at first. 'go test ./page -update' writes it.
+// saved is the trial that a page shows at first, written by 'go test ./page -update'.
 //
 //go:embed saved.json
 var saved []byte

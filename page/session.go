@@ -1,5 +1,5 @@
-// Package page makes pages that train: [Session] answers the page's script, [Write] writes pages. A page runs
-// cmd/nodemask-wasm.
+// Package page writes pages that train ([Write]) by running cmd/nodemask-wasm, in which a [Session] answers the page's
+// script.
 package page
 
 import (
@@ -37,12 +37,12 @@ type Request struct {
 	Seed  uint64            `json:"seed"`  // train
 	Watch bool              `json:"watch"` // train: report masked nodes and predictions
 	Pace  int               `json:"pace"`  // train: pause after each epoch, in milliseconds
-	// Records are lines of results, for compare.
+	// compare: lines of results
 	Records []string `json:"records"`
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
 }
 
-// Cell chooses a [record.Cell]: the paper's reading ([paper.Cell]) with some values of record axes, by name.
+// Cell chooses a [record.Cell]: that of [paper.Cell] with some values of record axes, by name.
 type Cell struct {
 	Data         string            `json:"data"`
 	Model        string            `json:"model"`
@@ -75,7 +75,7 @@ type Event struct {
 	ID   int    `json:"id"`
 	Kind string `json:"kind"` // opened, epoch, trained, tree, compared, stopped or failed
 
-	Error string `json:"error,omitempty"` // failed: for the reader
+	Error string `json:"error,omitempty"` // failed: message for the reader
 
 	Graph *Graph `json:"graph,omitempty"` // opened
 
@@ -88,7 +88,7 @@ type Event struct {
 	Classes        []int32   `json:"classes,omitempty"`      // of a watched epoch: predicted class per node; -1: none
 	Milliseconds   float64   `json:"ms,omitempty"`           // duration of the epoch
 	Trained        *Trained  `json:"trained,omitempty"`
-	Tree           any       `json:"tree,omitempty"` // for the tree drawing
+	Tree           any       `json:"tree,omitempty"` // tree: what the tree drawing reads
 	Rows           []Compare `json:"rows,omitempty"` // compared
 }
 
@@ -98,14 +98,14 @@ type Graph struct {
 	Nodes    int      `json:"nodes"`
 	Edges    int64    `json:"edges"` // undirected
 	Features int      `json:"features"`
-	Classes  []string `json:"classes"` // training needs two, and features
+	Classes  []string `json:"classes"` // training needs two classes, and features
 	Start    int32    `json:"start"`   // a node with an instructive tree
 }
 
 // Trained is a finished trial.
 type Trained struct {
 	Record    string   `json:"record"`  // a line of results
-	Command   string   `json:"command"` // repeats the training; "": the data exist only on the page
+	Command   string   `json:"command"` // command that repeats the trial; "" if the data exist only on the page
 	Key       string   `json:"key"`
 	Label     string   `json:"label"`
 	F1        float64  `json:"f1"` // macro F1 on test nodes, in percent
@@ -117,7 +117,7 @@ type Trained struct {
 	Classes   []string `json:"classes"`
 }
 
-// Compare is a cell's summary and its comparison with another cell.
+// Compare summarises a cell and compares it with the unmasked model.
 type Compare struct {
 	Key          string   `json:"key"`
 	Label        string   `json:"label"`
@@ -128,9 +128,9 @@ type Compare struct {
 	Mean         float64  `json:"mean"`
 	Spread       *float64 `json:"sd,omitempty"` // sample standard deviation; nil for a single trial
 	Published    *float64 `json:"published,omitempty"`
-	Pairs        int      `json:"pairs,omitempty"`      // with the unmasked model, by seed and split
+	Pairs        int      `json:"pairs,omitempty"`      // pairs with the unmasked model, by seed and split
 	Difference   *float64 `json:"difference,omitempty"` // from the unmasked model; nil without pairs
-	P            *float64 `json:"p,omitempty"`          // two-sided paired t-test; nil below two pairs
+	P            *float64 `json:"p,omitempty"`          // of a two-sided paired t-test; nil with fewer than two pairs
 }
 
 // Session answers requests, one trial at a time, and is safe for concurrent use.
@@ -155,7 +155,7 @@ func NewSession(b *backend.Backend) *Session {
 // Close frees the session, which must not be used afterwards.
 func (s *Session) Close() { s.runner.Close() }
 
-// Handle answers one request by events, errors included.
+// Handle answers one request by sending events; errors are events too.
 func (s *Session) Handle(ctx context.Context, r Request, send func(Event)) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -243,7 +243,6 @@ func (s *Session) open(ctx context.Context, r Request) (Event, error) {
 		Features: g.Features.Width, Classes: g.Classes, Start: startOf(g)}}, nil
 }
 
-// startOf returns the first node with an instructive neighbourhood, else 0.
 func startOf(g *datasets.Graph) int32 {
 	for v := range int32(g.NumNodes()) {
 		size, most := 0, 0

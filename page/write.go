@@ -29,8 +29,8 @@ var style string
 //go:embed playground.js
 var script string
 
-// Front is the script of a front page: it trains in each element with the attribute data-nodemask-live, with
-// nodemask.js from [WriteModule].
+// Front is the script of a front page. It trains in each element with the attribute data-nodemask-live, by nodemask.js
+// from [WriteModule].
 //
 //go:embed front.js
 var Front string
@@ -40,11 +40,11 @@ type Options struct {
 	Title string // "": The playground
 	// Module is the program that the page runs.
 	Module Module
-	// Beside is the file name of the program's script next to the page ([WriteModule]); "": embedded.
+	// Beside is the file name of the program's script next to the page ([WriteModule]); "" embeds the program.
 	Beside string
 	// Data lists data sets in scripts next to the page ([DataScript]).
 	Data []string
-	// Results are shown next to the page's own.
+	// Results are shown next to trials run on the page.
 	Results *record.Results
 	// Files are the user's graph: one .npz, .graphml, .json or .pt, or nodes.csv and edges.csv.
 	Files []File
@@ -76,7 +76,7 @@ type moduleConfig struct {
 	Bytes int    `json:"bytes"`
 }
 
-// axes returns each model's options. Unnamed axes keep the tables' values ([paper.Cell], [paper.Masked]).
+// axes returns each model's options. Axes that are not named keep the values of [paper.Cell] and [paper.Masked].
 func axes() (map[string][]judge.Axis, error) {
 	all := map[string][]judge.Axis{}
 	for _, model := range judge.Models() {
@@ -96,7 +96,7 @@ type recorded struct {
 
 type choice struct{ Name, Title string }
 
-// Write writes a page that trains offline, with nothing installed.
+// Write writes a page that trains offline and needs nothing installed.
 func Write(w io.Writer, o Options) error {
 	open, err := axes()
 	if err != nil {
@@ -116,7 +116,7 @@ func Write(w io.Writer, o Options) error {
 	if err := json.Unmarshal(saved, &shown); err != nil {
 		return err
 	}
-	text, err := json.Marshal(c) // escapes <, > and &: no name can end the element
+	text, err := json.Marshal(c) // escapes <, > and &, so no name can end the element
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func DataScript(name string, files []File) ([]byte, error) {
 // inert keeps text from ending its script element; JavaScript ignores the escape.
 func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 
-// policy blocks all traffic but the page's own; the tree drawing needs inline styles.
+// policy blocks all traffic except the page's own. It allows inline styles, which the tree drawing needs.
 func policy(beside bool) string {
 	hash := sha256.Sum256([]byte(script))
 	own, from := "", "'none'"
@@ -172,7 +172,8 @@ func policy(beside bool) string {
 		base64.StdEncoding.EncodeToString(hash[:]), own, from)
 }
 
-// Served returns the files to serve next to a page with [Options].Beside, so that the program compiles while it loads.
+// Served returns the files to serve next to a page with [Options].Beside, so that browsers compile the program while it
+// downloads.
 func Served(m Module) []File {
 	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }

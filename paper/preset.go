@@ -11,8 +11,8 @@ import (
 // MaskedKeepRate is the keep rate p in all of the paper's tables.
 const MaskedKeepRate = 0.5
 
-// Cell returns an unmasked cell in the cited reading. Models that the paper lacks keep their preset, except its
-// stopping and arrivals.
+// Cell returns an unmasked cell in the cited reading. Models that the paper lacks keep their preset, but stopping and
+// arrivals are the paper's.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
@@ -30,8 +30,8 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 	return c
 }
 
-// Masked returns a [Cell] with masking in the cited reading: it masks train nodes, which keep their own term. Keep
-// rate 1 only removes attention dropout, which masked cells lack.
+// Masked returns a [Cell] with masking in the cited reading: only train nodes are masked, and a masked node keeps its
+// own term. Keep rate 1 only removes attention dropout, which masked cells lack.
 func Masked(c record.Cell, keep float64) record.Cell {
 	if !hyper.KeepRate(keep).Active() {
 		return c.Fair()

@@ -9,7 +9,7 @@ import (
 	"nodemask/plots"
 )
 
-// beforehand returns what the rules on masking need, for the split of seed 1.
+// beforehand returns, for the split of seed 1, the quantities that the rules on masking need.
 func beforehand(g *datasets.Graph, settings []datasets.Setting, trainPercent int) (cases []judge.Case, err error) {
 	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: 1})
 	if err != nil {
@@ -56,7 +56,6 @@ const usualTrainPercent = 10
 
 func number(x float64) string { return fmt.Sprintf("%.3g", x) }
 
-// outlook returns the quantities of a 10 % train split, and what the rule makes of them; "" without labels.
 func outlook(g *datasets.Graph) (quantities, meaning string) {
 	cases, err := beforehand(g, datasets.Settings(), usualTrainPercent)
 	if err != nil {

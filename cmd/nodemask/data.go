@@ -139,7 +139,7 @@ type described struct {
 	Licence  string      `json:"licence,omitempty"`
 	Homepage string      `json:"homepage,omitempty"`
 	Files    []fileState `json:"files,omitempty"`
-	// Beforehand lists quantities of a 10 % train split; Masking is the effect of masking that they predict.
+	// Beforehand describes a split with 10 % train nodes; Masking is the effect of masking that it predicts.
 	Beforehand string `json:"beforehand,omitempty"`
 	Masking    string `json:"masking,omitempty"`
 }

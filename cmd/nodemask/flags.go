@@ -125,7 +125,7 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	return b, nil
 }
 
-// axisFlag is an axis's flag, or a name for --set; apply is nil if not given.
+// axisFlag is the flag of a record axis, or its name in --set; apply is nil if the flag is not given.
 type axisFlag struct {
 	record.Axis
 	text  string
@@ -135,7 +135,7 @@ type axisFlag struct {
 // String returns the text given.
 func (f *axisFlag) String() string { return f.text }
 
-// Set parses a value; a switch's is on or off.
+// Set parses a value: on or off if the axis is a switch.
 func (f *axisFlag) Set(text string) (err error) {
 	if f.Switch != "" {
 		on, err := strconv.ParseBool(text)
@@ -179,7 +179,6 @@ func addAxes(flags *pflag.FlagSet) (all []*axisFlag, set *setFlag) {
 	return all, set
 }
 
-// setFlag is --set name=value, for rare axes.
 type setFlag struct {
 	rare  pflag.FlagSet
 	names []string

@@ -50,13 +50,13 @@ func run(args []string) int {
 	}
 	fmt.Fprintln(os.Stderr, "nodemask:", svg.Plain(plain(err.Error())))
 	var m misuse
-	if errors.As(err, &m) || strings.HasPrefix(err.Error(), "unknown command ") { // cobra's, which has no type
+	if errors.As(err, &m) || strings.HasPrefix(err.Error(), "unknown command ") { // cobra's error, which has no type
 		return 2
 	}
 	return 1
 }
 
-// interrupted never returns nil: scripts must stop too.
+// interrupted never returns nil, so that scripts stop too.
 func interrupted(err error) error {
 	switch {
 	case err == nil:
@@ -67,7 +67,7 @@ func interrupted(err error) error {
 	return err
 }
 
-// unlessInterrupted runs work that ignores contexts and writes no file, and abandons it when ctx ends.
+// unlessInterrupted runs compute, which ignores contexts and must write no file, and abandons it when ctx ends.
 func unlessInterrupted(ctx context.Context, compute func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- compute() }()
@@ -79,7 +79,7 @@ func unlessInterrupted(ctx context.Context, compute func() error) error {
 	}
 }
 
-// standardOutput keeps the first write error, so truncated output fails.
+// standardOutput keeps the first write error, so that the command fails if output is truncated.
 type standardOutput struct {
 	file *os.File
 	err  error
@@ -104,13 +104,13 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups()); err != nil { // before cobra does: exit code 2
+			if err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups()); err != nil { // exit code 2, not 1
 				return misuse{err}
 			}
 			return checkOutputs(c)
 		},
 	}
-	root.SetVersionTemplate("{{.Version}}\n") // the version starts with the program's name
+	root.SetVersionTemplate("{{.Version}}\n") // Version already starts with the program's name
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newTrainCommand(), newAdviseCommand(), newPredictCommand(),
 		newExplainCommand(), newExportCommand(),
@@ -152,7 +152,6 @@ func (m misuse) Unwrap() error { return m.error }
 
 func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
-// plain puts an error's text on one line, repeats dropped.
 func plain(text string) string {
 	var parts []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -174,7 +173,6 @@ func fileError(flag, file string, err error) error {
 	return fmt.Errorf("--%s %s: %w", flag, file, path.Err)
 }
 
-// flagError names the expected value, not the failed Go function.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {

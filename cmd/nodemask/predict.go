@@ -22,7 +22,7 @@ import (
 type predictFlags struct {
 	model, nodes, edges, backend string
 	apart, skipUnknown, all      bool
-	data, dataDir, layer, output string // with all
+	data, dataDir, layer, output string // used with --all
 }
 
 func newPredictCommand() *cobra.Command {

@@ -82,13 +82,14 @@ func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDi
 	return m, g, err
 }
 
-// layerOf returns an output's index. Outputs are one per layer and, with a readout, the logits.
+// layerOf returns the index of the output that text names. There is one output per layer and, with a readout, the
+// logits.
 func layerOf(text string, layers, outputs int) (int, error) {
 	switch text {
 	case "logits":
 		return outputs - 1, nil
 	case "hidden":
-		return max(outputs-2, 0), nil // a single layer gives the logits
+		return max(outputs-2, 0), nil // with a single layer it is the logits
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > layers {
@@ -97,7 +98,7 @@ func layerOf(text string, layers, outputs int) (int, error) {
 	return n - 1, nil
 }
 
-// embedded returns the header and a row per node, overwritten by the next.
+// embedded returns the header, then a row per node. Each row overwrites the one before.
 func embedded(g *datasets.Graph, classes []string, logits, h infer.Representation) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		row := []string{"id", "class", "predicted", "probability"}

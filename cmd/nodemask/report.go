@@ -75,7 +75,7 @@ departures, stated, scale, tables, graphs) prints its numbers.`,
 		if err := checkWritable("output", output); err != nil {
 			return err
 		}
-		debug.SetGCPercent(400) // short-lived: 130 MB more save a quarter of the time
+		debug.SetGCPercent(400) // 130 MB more memory saves a quarter of the time
 		e := report.Open(folder)
 		var b strings.Builder
 		err = unlessInterrupted(c.Context(), func() (err error) {
@@ -105,7 +105,7 @@ departures, stated, scale, tables, graphs) prints its numbers.`,
 	return c
 }
 
-// resultsBeside returns folder if it exists or --results is set, else the project's, if any.
+// resultsBeside returns folder if it exists or --results is set, else the project's folder of that name, if any.
 func resultsBeside(c *cobra.Command, folder string) string {
 	for _, project := range checkout.Folders() {
 		if beside := filepath.Join(project, folder); !c.Flags().Changed("results") && !isFolder(folder) && isFolder(beside) {
@@ -115,7 +115,6 @@ func resultsBeside(c *cobra.Command, folder string) string {
 	return folder
 }
 
-// writeTables writes an overview, or else the artifacts' tables.
 func writeTables(w io.Writer, ids []string, artifacts []report.Artifact, e *report.Evidence,
 	format plots.Format) error {
 	one := e.Table

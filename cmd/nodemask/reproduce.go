@@ -19,7 +19,7 @@ type reproduceFlags struct {
 	runFlags
 	trials      int
 	list, pages bool
-	data, model string // of a part
+	data, model string // only for a part of the protocol
 }
 
 func newReproduceCommand() *cobra.Command {

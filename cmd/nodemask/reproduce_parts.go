@@ -26,7 +26,6 @@ import (
 // Parts of PROTOCOL.md that still run; the others are retired.
 const depthPart, tunedPart judge.Part = "depth", "tuned"
 
-// shownParts have effects by reading; tables and figures show the other parts.
 func shownParts() []judge.Part {
 	return slices.DeleteFunc(judge.Parts(), func(p judge.Part) bool { return p == judge.Balanced })
 }
@@ -71,7 +70,6 @@ func openPart(c *cobra.Command, part judge.Part, f runFlags, data, model string)
 	return r
 }
 
-// run trains what is missing of the part.
 func (r *partRun) run() error {
 	switch r.part {
 	case judge.Balanced:
@@ -104,7 +102,7 @@ func (r *partRun) train(batch judge.Batch) (err error) {
 		}
 	}
 	o := measure.Options{Seeds: batch.Seeds, Batch: 5, Protocol: r.protocol}
-	if r.part == judge.Graphs { // balanced over graphs, whenever it ends
+	if r.part == judge.Graphs { // graphs have equally many trials whenever this stops
 		o.Batch = 1
 		if o.Pool, err = train.NewPool(r.opened, r.jobs, len(batch.Cells)); err != nil {
 			return err
@@ -118,7 +116,6 @@ func (r *partRun) train(batch judge.Batch) (err error) {
 	return err
 }
 
-// chosen returns the data sets and models that --data and --model choose.
 func (r *partRun) chosen(data, models []string) (someData, someModels []string, err error) {
 	one := func(flag, value string, known []string) []string {
 		if value == "all" {
@@ -151,7 +148,6 @@ func (r *partRun) questions() (questions []judge.Question, err error) {
 	return questions, nil
 }
 
-// show prints the effects that are recorded.
 func (r *partRun) show() error {
 	if r.part == judge.Graphs {
 		return r.showGraphs()
@@ -225,8 +221,8 @@ func (r *partRun) runDepth() error {
 	return r.train(judge.Batch{Cells: cells, Seeds: hyper.Seeds(judge.FirstDepthSplit, judge.DepthSplits)})
 }
 
-// runTuned tunes a question's arms, then compares the winners on fresh splits. What other shards have to train first is
-// left to a later run.
+// runTuned tunes each question's arms, then compares the chosen configurations on fresh splits. A later run does what
+// must wait for trials of other shards.
 func (r *partRun) runTuned(design judge.Design) error {
 	var names []string
 	for _, m := range design.Models {

@@ -66,7 +66,6 @@ func newVerifyCommand() *cobra.Command {
 	return c
 }
 
-// again counts trials that are run again, those that differ, and those left out.
 type again struct {
 	*cobra.Command
 	folder, dataDir, memory string
@@ -160,7 +159,6 @@ func (a *again) ofFile(name string) error {
 	return nil
 }
 
-// run prints how a record's new trial compares.
 func (a *again) run(old record.Record, place string) error {
 	a.count++
 	say := func(said string) {
@@ -181,7 +179,7 @@ func (a *again) run(old record.Record, place string) error {
 	from := runFlags{dataDir: a.dataDir}
 	at, err := datasets.Locate(old.Data, datasets.OpenOptions{})
 	if err == nil && at.String() == "embedded" && (old.Source == "embedded" || old.Readings != nil) {
-		from.dataDir = "" // files in that folder may order nodes differently
+		from.dataDir = "" // the trial read the embedded files; others may order nodes differently
 	}
 	var unopened error
 	open := func(ctx context.Context, data string) (g *datasets.Graph, err error) {
@@ -206,7 +204,7 @@ func (a *again) run(old record.Record, place string) error {
 	return nil
 }
 
-// portable reports whether a record's digits are the same on every processor: those of XLA once were the processor's.
+// portable reports whether a record's digits are the same on every CPU: XLA's once depended on the CPU.
 func portable(r record.Record) bool {
 	return r.Backend != "xla:cpu" || r.Digits != "" || !backend.HasAVX2()
 }

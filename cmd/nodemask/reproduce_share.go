@@ -111,7 +111,6 @@ and lists are left out. A field is empty where a record lacks it.`}
 	return c
 }
 
-// tableOf returns a header, then a row per record.
 func tableOf(records []record.Record) (rows [][]string, err error) {
 	of, columns := make([]map[string]string, len(records)), map[string]bool{}
 	for i, r := range records {

@@ -29,7 +29,6 @@ func newServeCommand() *cobra.Command {
 	}
 }
 
-// serve runs the trials of one request, and ends with its input.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	var t worker.Training
 	if err := json.NewDecoder(in).Decode(&t); err != nil {

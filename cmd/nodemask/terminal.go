@@ -18,7 +18,6 @@ import (
 	"nodemask/stats"
 )
 
-// ticker says how far work is, every ten seconds.
 type ticker struct {
 	w    io.Writer
 	said time.Time
@@ -104,7 +103,7 @@ func trialTable(results []*train.Result) plots.Table {
 	return t
 }
 
-// fewestTested: with ten test nodes, each counts 10 points of accuracy.
+// With fewer than fewestTested test nodes, each counts over 10 points of accuracy.
 const fewestTested = 10
 
 func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
@@ -133,13 +132,13 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 	return notes
 }
 
-// fewestValidated: with fewer, one node moves the score by over 5 points.
+// With fewer than fewestValidated validation nodes, one node changes the score by over 5 points.
 const fewestValidated = 20
 
-// lateGain exceeds the noise on Cora's 27 validation nodes (largest train set).
+// lateGain exceeds the noise with the 27 validation nodes that Cora's largest train set leaves.
 const lateGain = 0.1
 
-// poorTrials notes trials that learnt nothing, and trials that got far better after the kept epoch, as when the loss is
+// poorTrials notes trials that learnt nothing, and trials whose F1 rose far after the kept epoch, as when the loss is
 // lowest before the model predicts well.
 func poorTrials(x train.Experiment, results []*train.Result) (notes []string) {
 	var collapsed, early []string

@@ -76,7 +76,7 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 	return results, err
 }
 
-// splitOf returns the first kept split. Drawn splits have the same sizes for every seed.
+// splitOf returns the first split that a result holds. Random splits have the same sizes for every seed.
 func splitOf(results []*train.Result) *datasets.Split {
 	for _, r := range results {
 		if r.Split != nil {
@@ -133,7 +133,7 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 
 type runFunc = func(context.Context, *backend.Backend, []uint64, train.RunOptions) ([]*train.Result, error)
 
-// runTrials calls emit, unless nil, in the order of the seeds.
+// runTrials calls emit (unless nil) with the results in the order of the seeds.
 func runTrials(c *cobra.Command, b *backend.Backend, seeds []uint64, jobs int, emit func(*train.Result) error,
 	run runFunc) ([]*train.Result, error) {
 	if jobs == 0 {
@@ -187,7 +187,6 @@ func flagsOf(choices []record.Choice) (flags []string) {
 	return flags
 }
 
-// changed returns the flags that differ from the preset's cell, to keep titles unique.
 func (f *trainFlags) changed(cell, usual record.Cell) string {
 	usual.Resplit = cell.Resplit && f.preset == paperPreset
 	flags := flagsOf(cell.Differences(usual))
@@ -205,12 +204,12 @@ func (f *trainFlags) changed(cell, usual record.Cell) string {
 
 func title(x train.Experiment, preset string) string {
 	from := ""
-	if x.Graph.Source != "embedded" { // another source may order, and so split, nodes differently
+	if x.Graph.Source != "embedded" { // another source may order nodes differently and so change the split
 		from = fmt.Sprintf(" (%s)", x.Graph.Source)
 	}
 	split := fmt.Sprintf("%d%% to train on", x.TrainPercent)
 	if n := len(x.Graph.OwnSplits); x.OwnSplit && n > 1 {
-		split = fmt.Sprintf("its own %d splits, a trial each", n) // of about the same sizes
+		split = fmt.Sprintf("its own %d splits, a trial each", n) // all of about the same sizes
 	} else if x.OwnSplit {
 		split = "its own split"
 	}
@@ -218,7 +217,7 @@ func title(x train.Experiment, preset string) string {
 		preset)
 }
 
-// batchedRecord is not stored: stored cells train on whole graphs.
+// batchedRecord is never stored, as stored cells train on whole graphs.
 type batchedRecord struct {
 	record.Record
 	Batches int `json:"batches"`

@@ -114,7 +114,7 @@ func (f treeFlags) misuse(changed func(string) bool) error {
 
 type treeGraph struct {
 	*datasets.Graph
-	names []string // nil: numbers
+	names []string // nil: nodes are shown as numbers
 	root  int32
 	mask  []bool
 }
@@ -126,7 +126,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 		return err
 	}
 	if g.NodeIDs != nil && g.NodeIDs[g.root] == f.root {
-		g.names = g.NodeIDs // answer ids with ids
+		g.names = g.NodeIDs // the user gave ids
 	}
 	switch {
 	case f.mask != "":
@@ -144,7 +144,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 	return nil
 }
 
-// nodeOf finds a node by its id, else by its number, and notes an ambiguous text.
+// nodeOf finds a node by its id, else by its number, and prints a note if id is also another node's number.
 func nodeOf(notes io.Writer, flag, id, data string, g *datasets.Graph) (int32, error) {
 	node, other := g.FindNode(id)
 	if node < 0 {
@@ -167,7 +167,7 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		h := explorer.Options{Names: o.Names, Labels: o.Labels, Classes: o.Classes, Mask: g.mask, KeepRate: f.keepRate,
 			Seed: f.seed}
 		if f.keepRate == 1 {
-			h.KeepRate = 0.5 // so that the reader's epochs mask something
+			h.KeepRate = 0.5 // so that the page's epochs mask something
 		}
 		return explorer.WritePage(w, g.Edges, g.root, f.hops, h)
 	}

@@ -15,14 +15,14 @@ import (
 	"nodemask/stats"
 )
 
-// Classes of test nodes by number of train neighbours: names and lower bounds.
+// Names and lower bounds of classes of test nodes by number of train neighbours.
 var (
 	classNames       = []string{"0", "1", "2", "3 to 4", "5 and more"}
 	neighbourClasses = []int{0, 1, 2, 3, 5}
 )
 
 // ByTrainNeighbours trains a model of the cited reading on the protocol's splits and shows masking's effect on test
-// accuracy by number of train neighbours: only these send messages to a new node (inductive).
+// accuracy by number of train neighbours. In the inductive setting only train neighbours send messages to a new node.
 func ByTrainNeighbours(data, model string, setting datasets.Setting, trainPercent, splits int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -18,7 +18,7 @@ import (
 // patience is how long a stopped process may run; gonb allows a cell five seconds.
 const patience = 4 * time.Second
 
-// Train has a process of the project's command run t, and calls each with every event. Errors are those of [Output].
+// Train runs t in a process of the project's command, and calls each with every event. Errors are those of [Output].
 func Train(ctx context.Context, project string, t Training, each func(Event)) error {
 	request, err := json.Marshal(t)
 	if err != nil {
@@ -37,9 +37,9 @@ func Train(ctx context.Context, project string, t Training, each func(Event)) er
 	}, Subcommand)
 }
 
-// Output runs the project's command, rebuilt if out of date, and returns its standard output. It calls say, unless nil,
-// with what the command says on standard error. If the context is cancelled, the command is interrupted, and Output
-// returns what was written and the context's error.
+// Output runs the project's command, rebuilt if out of date, and returns its standard output. It calls say (unless nil)
+// with the command's standard error. If ctx is cancelled, Output interrupts the command and returns what it has
+// written, and the context's error.
 func Output(ctx context.Context, project string, say func(string), args ...string) (written []byte, err error) {
 	err = run(ctx, project, nil, say, func(out io.Reader) (err error) {
 		written, err = io.ReadAll(out)
@@ -69,7 +69,7 @@ func run(ctx context.Context, project string, request []byte, say func(string), 
 	if err := c.Start(); err != nil {
 		return err
 	}
-	// If the process stops reading the request, it reports the reason itself.
+	// A process that stops reading reports the reason itself.
 	_, _ = in.Write(append(request, '\n'))
 	broken := read(out)
 	if broken != nil {
@@ -86,7 +86,6 @@ func run(ctx context.Context, project string, request []byte, say func(string), 
 	return broken
 }
 
-// listener keeps what a command says.
 type listener struct {
 	all []byte
 	say func(string)
@@ -100,7 +99,7 @@ func (l *listener) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Flags as in scripts/lab/setup.sh: else a cell and a terminal would rebuild the command in turns.
+// Flags as in scripts/lab/setup.sh; with others, notebook and terminal would rebuild the command in turns.
 const (
 	linkFlags = "-buildvcs=false -ldflags=-s"
 	goWork    = "GOWORK=off"
@@ -121,7 +120,7 @@ func build(ctx context.Context, project, path string) error {
 }
 
 // reason returns the line of output that explains a failure: nodemask's message, without a flag's dashes, else the
-// first that is not one of go's headings.
+// first line that is not a heading of go.
 func reason(output []byte, err error) string {
 	first := ""
 	for line := range strings.SplitSeq(string(output), "\n") {

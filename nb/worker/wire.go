@@ -1,4 +1,4 @@
-// Package worker runs the command nodemask for a notebook cell: a cell that links GoMLX would start slower.
+// Package worker runs the command nodemask for notebook cells, which would start slower if they linked GoMLX.
 package worker
 
 import (
@@ -8,22 +8,22 @@ import (
 	"nodemask/paper/record"
 )
 
-// Subcommand is the name of the subcommand that trains for cells. It reads a [Training], a line of JSON, from standard
-// input, and writes each [Event] as a line. Closing its standard input ends it.
+// Subcommand is the name of the subcommand that trains for notebook cells. It reads a [Training], a line of JSON, from
+// standard input, and writes each [Event] as a line. Closing its standard input ends it.
 const Subcommand = "serve-cells"
 
 // Training requests the trials that a store lacks.
 type Training struct {
 	Cells  []record.Cell `json:"cells"`
 	Trials int           `json:"trials"` // per cell; 0: 10
-	// FirstSeed is each cell's first seed; 0: 1.
+	// FirstSeed is each cell's first seed; 0 means 1.
 	FirstSeed uint64 `json:"first_seed,omitempty"`
 	Store     string `json:"store"`
 }
 
-// Event tells how training goes, with one field set.
+// Event reports progress. One field is set.
 type Event struct {
-	Backend string  `json:"backend,omitempty"` // before the first trial
+	Backend string  `json:"backend,omitempty"` // sent before the first trial
 	Epoch   *Epoch  `json:"epoch,omitempty"`
 	Trials  *Trials `json:"trials,omitempty"`
 }
@@ -39,7 +39,7 @@ type Epoch struct {
 // Trials counts finished trials.
 type Trials struct {
 	Done   int `json:"done"`
-	Before int `json:"before"` // those of Done from earlier runs
+	Before int `json:"before"` // how many of Done earlier runs finished
 }
 
 // Number is a float64 that JSON writes as null if infinite or NaN; null reads as NaN.

@@ -12,11 +12,11 @@ import (
 	"nodemask/stats"
 )
 
-// Answer is the effect of masking in one reading.
+// Answer is the effect of masking in one reading of the paper.
 type Answer struct {
 	Question
 	Reading Reading
-	Splits  int     // complete splits, of [Splits]
+	Splits  int     // splits with all trials, at most [Splits]
 	Effect  *Effect // nil: fewer than two splits
 	P       float64 // pooled, Holm-corrected; 1 without effect
 	Verdict Verdict
@@ -26,9 +26,9 @@ type Answer struct {
 type Choice struct {
 	AllEdges   bool // new nodes arrive with all edges, not only to train nodes
 	SelfMasked bool // mask a masked node's own term in GAT and SGAT (eqs. 7 and 9)
-	Fair       bool // no attention dropout in the plain arm of GAT and SGAT
+	Fair       bool // GAT and SGAT without masking also lack attention dropout
 	// StopF1 stops GIN on macro F1, not on loss and accuracy; RawFeatures does not divide GIN's features by their sum.
-	// The paper states neither.
+	// The paper states neither choice.
 	StopF1, RawFeatures bool
 	Rescale             bool // divide kept terms by p; not in the paper
 }
@@ -38,7 +38,7 @@ func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
-// ForGIN returns GIN's departures.
+// ForGIN returns the choices for GIN other than the cited one.
 func ForGIN() []Choice { return []Choice{{Rescale: true}, {StopF1: true}, {RawFeatures: true}} }
 
 type step struct {
@@ -56,7 +56,7 @@ func (c *Choice) steps() []step {
 		{"rescaled", axisRescale, 1, &c.Rescale, "rescaling as in dropout"}}
 }
 
-// ChoiceOf parses "fair, rescaled"; "" is the cited reading.
+// ChoiceOf parses a choice such as "fair, rescaled"; "" is the cited reading.
 func ChoiceOf(words string) (c Choice, err error) {
 	steps := c.steps()
 	for word := range strings.SplitSeq(words, ", ") {
@@ -81,7 +81,7 @@ func (c Choice) String() string {
 	return cmp.Or(strings.Join(words, ", "), "the cited reading")
 }
 
-// reading ignores choices that do not apply.
+// reading ignores choices that do not apply in the setting.
 func (c Choice) reading(axes []Axis, setting datasets.Setting) Reading {
 	r := make(Reading, len(axes))
 	for _, p := range c.steps() {
@@ -92,7 +92,7 @@ func (c Choice) reading(axes []Axis, setting datasets.Setting) Reading {
 	return r
 }
 
-// On returns the question with the choice made in each reading.
+// On returns q with the choice applied to each reading.
 func (c Choice) On(q Question) Question {
 	taken := c.reading(q.Axes, q.Setting)
 	var only []Reading
@@ -109,8 +109,8 @@ func (c Choice) On(q Question) Question {
 	return q
 }
 
-// Levels returns GIN's stated readings: with features divided by their sum, the same stopped on macro F1, and with raw
-// features (that departure too).
+// Levels returns GIN's readings in part [Stated]: with features divided by their sum, the same stopped on macro F1, and
+// with raw features.
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
 	divided, err = QuestionOf(Stated, data, "gin", setting)
 	if err != nil {
@@ -130,8 +130,8 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Ask returns the effect of masking, or of another contrast, uncorrected and without verdict; errors are as from
-// [Question.Effects].
+// Ask returns the effect of masking, or of another contrast, with uncorrected p-value and without verdict. Errors are
+// those of [Question.Effects].
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)
@@ -156,7 +156,7 @@ func ask(r *record.Results, q Question, reading Reading) (Answer, error) {
 // Complete reports whether the answer covers all splits.
 func (a Answer) Complete() bool { return a.Effect != nil && a.Splits >= Splits }
 
-// Row is a row of the grid.
+// Row is a row of the table of verdicts, the grid.
 type Row struct {
 	Model string
 	Choice
@@ -186,8 +186,8 @@ func WithChoice(choice Choice) (rows []Row) {
 	return rows
 }
 
-// Answers returns the answers of rows by data set and setting. P-values are corrected over the answers that a choice
-// changes and those of the cited reading; incomplete ones count as 1.
+// Answers returns the answers by row, then by data set and setting. P-values (1 for incomplete answers) are corrected
+// over the cited reading's answers and those that a choice changes.
 func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 	var p []float64
 	var of []*float64
@@ -236,7 +236,7 @@ type Gain struct {
 	Plain           float64 // mean macro F1 in percent
 }
 
-// BySize returns the gain by size; nil without an effect.
+// BySize returns the gain by train set size, or nil without an effect.
 func (a Answer) BySize() ([]Gain, error) {
 	if a.Effect == nil {
 		return nil, nil
@@ -252,8 +252,8 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robust counts a model's distinct, complete readings, stated and of [Choices], and those in which masking, or another
-// contrast, has an effect significantly above and below zero.
+// Robust counts a model's distinct, complete readings (in part [Stated] or by [Choices]), and those in which masking,
+// or another contrast, is significantly above and below zero.
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast Contrast) (readings, above, below int, err error) {
 	q, err := QuestionOf(Stated, data, model, setting)
@@ -270,7 +270,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	answers, err := Each(r, q)
 	var effects []float64
 	for _, a := range answers {
-		// A contrast of plain arms is the same under all options of masking.
+		// Contrasts of plain arms do not depend on options of masking.
 		if !a.Complete() || contrast.PlainOnly && slices.Contains(effects, a.Effect.Pooled.MeanDifference) {
 			continue
 		}
@@ -285,7 +285,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	return len(effects), above, below, err
 }
 
-// Each returns one answer per reading, on its own splits, uncorrected and without verdict.
+// Each returns an answer per reading, on that reading's splits, with uncorrected p-value and without verdict.
 func Each(r *record.Results, q Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings {

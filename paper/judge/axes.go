@@ -1,5 +1,5 @@
 // Package judge decides from records what node masking does: in the cited reading (the paper's text, else the works
-// that it cites), in readings around it, by depth, and tuned. PROTOCOL.md and PROTOCOL-2.md in package paper fix the
+// that it cites), in readings around that, by depth, and tuned. PROTOCOL.md and PROTOCOL-2.md in package paper fix the
 // rules.
 package judge
 
@@ -18,7 +18,7 @@ type Axis struct {
 	Name    string   `json:"name"`  // "body"
 	Title   string   `json:"title"` // "Body of GIN"
 	Options []Option `json:"options"`
-	// Setting limits the axis to a setting; "": both.
+	// Setting limits the axis to a setting; "" means both.
 	Setting datasets.Setting `json:"setting,omitempty"`
 	// Masked limits the axis to masked trials, Plain to unmasked ones.
 	Masked bool `json:"masked,omitempty"`
@@ -28,11 +28,11 @@ type Axis struct {
 // Option is one value of an [Axis].
 type Option struct {
 	Name string `json:"name"` // "two + norm inside"
-	// Choices by [record.Axis] name; all others are the preset's.
+	// Choices are values by name of [record.Axis]; the preset has the others.
 	Choices map[string]string `json:"choices"`
 }
 
-// Options parses options: "0.01, 5e-4: lr=0.01 decay=0.0005". A name alone chooses nothing.
+// Options parses texts such as "0.01, 5e-4: lr=0.01 decay=0.0005". A name alone chooses nothing.
 func Options(texts ...string) (all []Option) {
 	for _, text := range texts {
 		name, choices, _ := strings.Cut(text, ": ")
@@ -52,7 +52,7 @@ func (a Axis) Matters(setting datasets.Setting) bool { return a.Setting == "" ||
 // Reading is a way to read the paper: the index of one option per axis.
 type Reading []int
 
-// AllReadings returns all readings; axes that do not apply stay at 0.
+// AllReadings returns all combinations of options; axes that do not apply in the setting stay at 0.
 func AllReadings(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {
@@ -101,7 +101,7 @@ func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets
 	return c.Choose(values)
 }
 
-// Cells returns the trainings of questions, each once.
+// Cells returns the cells to train for questions, each once.
 func Cells(questions []Question) ([]record.Cell, error) {
 	var cells []record.Cell
 	for _, q := range questions {

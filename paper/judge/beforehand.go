@@ -1,7 +1,7 @@
 package judge
 
 import (
-	_ "embed" // the cases
+	_ "embed" // for cases.json
 	"encoding/json"
 	"fmt"
 	"math"
@@ -16,7 +16,7 @@ import (
 	"nodemask/stats"
 )
 
-// Case is a graph, setting and size of the third protocol's H3.
+// Case is a graph, setting and train set size of hypothesis H3 in PROTOCOL-3.md.
 type Case struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
@@ -24,7 +24,7 @@ type Case struct {
 	Quantities
 	// Fragility is the plain model's gain from stopping on macro F1 alone, in points.
 	Fragility float64 `json:"fragility"`
-	// Effects of masking without and with rescaling.
+	// Masked and Rescaled are the effects of masking without and with rescaling.
 	Masked   CaseEffect `json:"masked"`
 	Rescaled CaseEffect `json:"rescaled"`
 }
@@ -40,7 +40,7 @@ type CaseEffect struct {
 // Nothing is the outcome of a case whose interval contains 0.
 const Nothing Verdict = "nothing"
 
-// Outcome judges by the interval alone.
+// Outcome returns the verdict by the interval alone.
 func (e CaseEffect) Outcome() Verdict {
 	switch {
 	case e.Low > 0:
@@ -64,14 +64,14 @@ var casesJSON []byte
 // Cases returns the cases that rules are fitted to.
 var Cases = sync.OnceValue(func() (cases []Case) {
 	if err := json.Unmarshal(casesJSON, &cases); err != nil {
-		panic(err) // embedded
+		panic(err) // the file is embedded
 	}
 	return cases
 })
 
 const fewestSplits = 5
 
-// CaseOf returns a graph's case, the effects in GIN stopped on macro F1; ok is false with fewer than five splits.
+// CaseOf returns a graph's case, with effects on GIN stopped on macro F1; ok is false with fewer than five splits.
 func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPercent int, of Quantities) (c Case,
 	ok bool, err error) {
 	c = Case{Data: data, Setting: setting, TrainPercent: trainPercent, Quantities: of}
@@ -104,11 +104,11 @@ func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPerce
 	return c, true, err
 }
 
-// Quantity is one of H3's.
+// Quantity is a property of a [Case] that H3 tests as a predictor.
 type Quantity struct {
 	Name  string
 	Of    func(Case) float64
-	After bool // needs trainings: rules may not use it
+	After bool // needs training, so rules may not use it
 }
 
 // CaseQuantities returns H3's quantities in order.
@@ -123,8 +123,8 @@ func CaseQuantities() []Quantity {
 	}
 }
 
-// Correlation is Spearman's rank correlation of a quantity with the effect; its 95 % interval
-// resamples whole graphs.
+// Correlation is Spearman's rank correlation of a quantity with the effect. Its 95 % interval is from resampling whole
+// graphs.
 type Correlation struct {
 	Quantity       string
 	Rho, Low, High float64
@@ -187,7 +187,6 @@ func spearman(x, y []float64) (float64, bool) {
 	return stat.Correlation(ranks(x), ranks(y), nil), true
 }
 
-// ranks gives ties their mean rank.
 func ranks(x []float64) []float64 {
 	sorted := slices.Clone(x)
 	slices.Sort(sorted)
@@ -203,7 +202,8 @@ func ranks(x []float64) []float64 {
 	return all
 }
 
-// Rule predicts masking's effect: Says if By is ""; else Low's prediction if the quantity By is below At, else High's.
+// Rule predicts masking's effect: Says if By is ""; else what Low predicts if the quantity By is below At, else what
+// High predicts.
 type Rule struct {
 	Says      Verdict
 	By        string
@@ -244,11 +244,11 @@ func ruleQuantity(name string) Quantity {
 // Fitted is a rule and its score on graphs left out of the fit.
 type Fitted struct {
 	Rule
-	// Of Cases cases on Graphs graphs, Right were predicted correctly by a rule of this form fitted without their
-	// graph, Nothing by "expect nothing".
+	// Of Cases cases on Graphs graphs, a rule of this form, fitted without the case's graph, predicts Right correctly;
+	// "expect nothing" predicts Nothing correctly.
 	Right, Nothing, Cases, Graphs int
-	Fewest                        int  // splits of the case with fewest
-	Complete                      bool // all cases, with all splits
+	Fewest                        int  // fewest splits of a case
+	Complete                      bool // all cases have all splits
 }
 
 // Beats reports whether the rule beats "expect nothing".
@@ -291,7 +291,6 @@ func rightIn(cases []Case, rescaled bool, says func(Case) Verdict) (n int) {
 	return n
 }
 
-// fit returns the best rule with a number of thresholds, and how many cases it gets right.
 func fit(cases []Case, rescaled bool, thresholds int) (Rule, int) {
 	if thresholds == 0 {
 		r := Rule{Says: Nothing}
@@ -340,7 +339,6 @@ func fit(cases []Case, rescaled bool, thresholds int) (Rule, int) {
 	return best, most
 }
 
-// commonest prefers nothing, then helps, on ties.
 func commonest(cases []Case, rescaled bool) (best Rule, most int) {
 	most = -1
 	for _, outcome := range []Verdict{Nothing, Helps, Hurts} {
@@ -352,19 +350,18 @@ func commonest(cases []Case, rescaled bool) (best Rule, most int) {
 	return best, most
 }
 
-// GraphAnswer is H1's answer for a graph and setting.
+// GraphAnswer answers H1 of PROTOCOL-3.md for a graph and setting.
 type GraphAnswer struct {
 	Answer
-	// The effect is pooled over Question.Sizes. With fewer splits or sizes than the protocol's the verdict is
-	// Inconclusive.
 	Rescaled bool
 }
 
 // Inconclusive means fewer trials than the protocol requires.
 const Inconclusive Verdict = "inconclusive"
 
-// GraphAnswers returns a model's answers in the third protocol, by graph and setting; for GIN masking's, then rescaled
-// masking's. P-values are corrected over all.
+// GraphAnswers returns a model's answers in the third protocol by graph and setting; for GIN first those on masking,
+// then those on rescaled masking. P-values are corrected over all answers. With fewer splits or sizes than the
+// protocol's the verdict is [Inconclusive].
 func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error) {
 	var p []float64
 	sizes, asked := graphSizes(model), 1
@@ -380,7 +377,7 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 				}
 				a, err := ask(r, q, q.Readings[reading])
 				if err == nil && !a.Complete() {
-					// Until 50 % has as many splits, the effect is that at 10 %.
+					// Until the 50 % size has as many splits, use 10 % alone.
 					q.Sizes = sizes[:1]
 					if first, errFirst := ask(r, q, q.Readings[reading]); errFirst != nil || first.Splits > a.Splits {
 						a, err = first, errFirst
@@ -416,7 +413,7 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 	return all, nil
 }
 
-// OneSign returns H2's word for answers of one setting and kind, and how many help and hurt.
+// OneSign returns H2's outcome for answers in one setting, and how many help and hurt.
 func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
 	unsettled := 0
 	for _, a := range answers {
@@ -475,14 +472,13 @@ func (f Fitted) Words() string {
 	return text
 }
 
-// Quantities are known before training and may predict masking's effect.
+// Quantities are properties of a graph and split that may predict masking's effect before training.
 type Quantities struct {
 	TrainNeighbours   float64 `json:"train_neighbours"`   // mean number per test node
 	Degree            float64 `json:"degree"`             // mean, of the whole graph
 	AdjustedHomophily float64 `json:"adjusted_homophily"` // see adjustedHomophily
 	TrainShare        float64 `json:"train_share"`        // train nodes, as a share of all
-	// DegreeShift is log₂ of test nodes' mean degree in testing over train nodes' in training; 0 if either has no
-	// edges.
+	// DegreeShift is log₂ of (test nodes' mean degree in testing / train nodes' in training); 0 if either is 0.
 	DegreeShift float64 `json:"degree_shift"`
 }
 

@@ -17,37 +17,38 @@ type Question struct {
 	Data, Model string
 	Setting     datasets.Setting
 	Sizes       []int
-	// Seeds of the splits that count.
+	// Seeds are those of the splits that count.
 	Seeds    []uint64
 	Readings []Reading
 	// Contrast is the effect; by default masking's.
 	Contrast Contrast
 }
 
-// Scores are one split's macro F1 on test nodes, by arm, from the whole graph and (inductive) from the cache.
+// Scores are a split's macro F1 on test nodes, by arm, predicted from the whole graph and (inductive) from the cache.
 type Scores struct{ Plain, Masked, PlainCached, MaskedCached float64 }
 
 // Contrast is an effect on macro F1; a claim expects it above -Margin points.
 type Contrast struct {
 	Of        func(Scores) float64 // nil: Masked minus Plain
-	PlainOnly bool                 // Of depends on no masked score
+	PlainOnly bool                 // Of reads only plain scores
 	Margin    float64
 }
 
-// Effect is masking's effect in a reading.
+// Effect is masking's effect, or another contrast, in a reading.
 type Effect struct {
 	Reading Reading
 	// Differences [size][split] of macro F1, in points.
 	Differences   [][]float64
 	Plain, Masked []float64 // mean macro F1 in percent, by size
-	// Pooled tests the mean over sizes; splits are its units.
+	// Pooled tests the mean over sizes, with a value per split.
 	Pooled stats.TTest
 }
 
-// Effects returns the contrast in every reading, on their common splits; with fewer than two there are no effects.
+// Effects returns the contrast in every reading, on the splits that all readings have; with fewer than two splits there
+// are no effects.
 func (q Question) Effects(r *record.Results) (splits []uint64, effects []Effect, err error) {
 	splits = slices.Clone(q.Seeds)
-	var found [][2]map[uint64]record.Reading // plain and masked, by reading and size
+	var found [][2]map[uint64]record.Reading // (plain, masked) by reading and size
 	for _, reading := range q.Readings {
 		for _, size := range q.Sizes {
 			var arms [2]map[uint64]record.Reading

@@ -36,8 +36,8 @@ const (
 	axisArrivals  = "arrivals"
 )
 
-// Axes returns a model's axes, or an error if the paper lacks the model. First options are the cited ones: a [Reading]
-// of zeros. PROTOCOL-2.md in package paper has the paper's words on each.
+// Axes returns a model's axes, or an error if the paper lacks the model. Each axis has the cited option first, so the
+// cited [Reading] is all zeros. PROTOCOL-2.md in package paper quotes the paper on each axis.
 func Axes(model string) ([]Axis, error) {
 	common := []Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true,
@@ -84,18 +84,18 @@ const (
 	// Cited varies points on which the paper contradicts itself (edges of new nodes, a masked node's own term),
 	// rescaling and, in GAT and SGAT, the plain arm's attention dropout.
 	Cited Part = "cited"
-	// Departures are one step from the cited reading, on Cora. GIN's on PubMed include raw features, which its half of
-	// the stated readings lacks (ADDITIONS.md in package paper).
+	// Departures differ from the cited reading in one axis, on Cora. On PubMed GIN's include raw features, which its
+	// half of part Stated lacks (ADDITIONS.md in package paper).
 	Departures Part = "departures"
-	// Stated varies points that the paper leaves open; for GIN on PubMed in a half fraction.
+	// Stated varies points that the paper leaves open; for GIN on PubMed it runs half of the combinations.
 	Stated Part = "stated"
-	// Scale tests whether masking helps because training sums are p times those of validation: normalisation ×
-	// rescaling, on Cora, ten splits.
+	// Scale tests whether masking helps because training sums are p times those of validation, by normalisation ×
+	// rescaling on ten splits of Cora.
 	Scale Part = "scale"
-	// Tables covers the other sizes of the paper's tables.
+	// Tables covers train set sizes of the paper's tables that the other parts lack.
 	Tables Part = "tables"
-	// Balanced is the tuned comparison ([BalancedDesign]): arms share sixteen configurations, crossed with their own
-	// rate. It has no questions.
+	// Balanced is the tuned comparison ([BalancedDesign]): all regularisers try the same sixteen configurations, each
+	// with several rates. It has no questions.
 	Balanced Part = "balanced"
 	// Graphs is the third protocol: the cited reading, stopped on macro F1, on [GraphFiles].
 	Graphs Part = "graphs"
@@ -173,7 +173,7 @@ func QuestionOf(part Part, data, model string, setting datasets.Setting) (Questi
 	return q, nil
 }
 
-// Stages returns a part's questions in running order: for [Graphs] GIN's by size, then GAT's.
+// Stages returns a part's questions in the order to run them: for [Graphs] GIN's by size, then GAT's.
 func Stages(part Part, questions []Question) (stages [][]Question) {
 	if part != Graphs {
 		return [][]Question{questions}
@@ -226,7 +226,7 @@ func departures(axes []Axis, setting datasets.Setting) []Reading {
 	return all
 }
 
-// Departure returns a reading's differences, "rescale: yes", or "the cited reading".
+// Departure returns how a reading differs from the cited one, "rescale: yes", or "the cited reading".
 func Departure(axes []Axis, r Reading) string {
 	var steps []string
 	for i, axis := range axes {
@@ -243,7 +243,7 @@ type Batch struct {
 	Seeds []uint64
 }
 
-// Splits of the part on depth: seeds from FirstDepthSplit on.
+// Splits of trials on depth: seeds from FirstDepthSplit on.
 const (
 	DepthSplits     = 10
 	FirstDepthSplit = 100
@@ -252,8 +252,8 @@ const (
 // Depths returns the compared numbers of layers.
 func Depths() []int { return []int{2, 4, 8, 16} }
 
-// DepthCell returns an unmasked network of the part on depth: GIN's preset with the body and readout that validated
-// best at 16 layers on three splits. Beyond the protocol, new nodes bring all edges, and stopping follows macro F1.
+// DepthCell returns an unmasked cell for trials on depth: GIN's preset with the layers and readout that validated best
+// at 16 layers on three splits. Beyond the protocol, new nodes arrive with all edges, and training stops on macro F1.
 func DepthCell(data string, setting datasets.Setting, layers int) record.Cell {
 	c := record.NewCell(data, "gin", setting, 10)
 	c.Resplit = true

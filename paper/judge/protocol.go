@@ -20,7 +20,7 @@ func ThirdProtocol() string { return HashOf("PROTOCOL-3.md") }
 func HashOf(file string) string {
 	text, err := paper.Protocols.ReadFile(file)
 	if err != nil {
-		panic(err) // embedded
+		panic(err) // the files are embedded
 	}
 	h := sha256.Sum256(text)
 	return hex.EncodeToString(h[:8])

@@ -20,7 +20,7 @@ const (
 	tunedFresh = 20
 )
 
-// The arms of the tuned comparisons.
+// The arms (regularisers) of the tuned comparisons.
 const (
 	ArmPlain       = "plain"
 	ArmMasked      = "masked, p = 0.5"
@@ -56,17 +56,17 @@ func (g Grid) all() []map[string]string {
 	return all
 }
 
-// Design is the rule of a tuned comparison.
+// Design defines a tuned comparison.
 type Design struct {
 	Models   []TunedModel
 	Data     []string
 	Arms     []string // the baseline first
-	Added    []string // added after the protocol; a cell is complete without them
+	Added    []string // added after the protocol; not needed for [Tuned].Complete
 	Stop     hyper.StopOn
 	Arrivals datasets.Arrivals
-	FirstTry uint64 // first seed for choosing
-	Fresh    uint64 // first seed for comparing
-	Budget   int    // configurations drawn per arm; 0: all
+	FirstTry uint64 // first seed of splits that choose
+	Fresh    uint64 // first seed of splits that compare
+	Budget   int    // configurations drawn at random per arm; 0: all
 
 	// Grids returns an arm's possible values.
 	Grids func(model, arm string) []Grid
@@ -74,7 +74,7 @@ type Design struct {
 	Base func(q TunedQuestion, masked bool) (record.Cell, error)
 }
 
-// TunedModel is a model; With names any non-default layers, features or stopping.
+// TunedModel is a model; With names layers, features or stopping that are not the default.
 type TunedModel struct {
 	Name, With string
 	Added      bool         // added after the protocol
@@ -93,7 +93,7 @@ func (m TunedModel) Title() string {
 	return title
 }
 
-// DrawnDesign returns PROTOCOL.md's tuned comparison: twelve configurations drawn per arm.
+// DrawnDesign returns PROTOCOL.md's tuned comparison, with twelve random configurations per arm.
 func DrawnDesign() Design {
 	d := Design{Data: []string{"cora", "citeseer", "pubmed"},
 		Arms:  []string{ArmPlain, ArmMasked, ArmMaskedTuned, ArmDropEdge, ArmDropout},
@@ -128,7 +128,7 @@ func DrawnDesign() Design {
 	return d
 }
 
-// WithRates returns values of the axis "regulariser".
+// WithRates returns values of the axis "regulariser", an arm with each rate.
 func WithRates(arm string, rates []string) []string {
 	name := map[string]hyper.RegulariserName{ArmDropEdge: hyper.DropEdgeRegulariser,
 		ArmDropGNN: hyper.DropGNNRegulariser}[arm]
@@ -139,7 +139,7 @@ func WithRates(arm string, rates []string) []string {
 	return all
 }
 
-// TunedQuestion is a cell of a tuned comparison.
+// TunedQuestion is a model, data set, setting and size of a tuned comparison.
 type TunedQuestion struct {
 	Data         string
 	Model        TunedModel
@@ -153,7 +153,7 @@ func (d Design) Protocol() Design {
 	return d
 }
 
-// Questions returns the cells by model, data set, setting and size.
+// Questions returns all questions by model, data set, setting and size.
 func (d Design) Questions() []TunedQuestion {
 	var all []TunedQuestion
 	for _, model := range d.Models {
@@ -168,7 +168,7 @@ func (d Design) Questions() []TunedQuestion {
 	return all
 }
 
-// Of limits the design to data sets and models; nil: all.
+// Of limits the design to data sets and models; nil means all.
 func (d Design) Of(data, models []string) Design {
 	if data != nil {
 		d.Data = data
@@ -203,21 +203,21 @@ func (d Design) cell(q TunedQuestion, values map[string]string) (record.Cell, er
 	return c.Trained(), err
 }
 
-// Begun reports whether the first configuration has been trained, faster than [Design.Tuned].
+// Begun reports, faster than [Design.Tuned], whether the first configuration has been trained.
 func (d Design) Begun(r *record.Results, q TunedQuestion) (bool, error) {
 	c, err := d.cell(q, d.configurations(q.Model.Name, d.Arms[0])[0])
 	return err == nil && len(r.Trials(c)) > 0, err
 }
 
-// TunedArm is an arm of a [Tuned] cell.
+// TunedArm is an arm's result in a [Tuned] comparison.
 type TunedArm struct {
 	Name       string
-	Chosen     map[string]string // values of record axes; nil: not chosen yet
-	Validation float64           // its mean macro F1 on the tuning splits, in percent
-	F1         []float64         // macro F1 by fresh split; complete or nil
+	Chosen     map[string]string // by record axis; nil: not chosen yet
+	Validation float64           // mean validation macro F1 of Chosen, in percent
+	F1         []float64         // by fresh split; nil unless all splits ran
 }
 
-// Words returns the choice: "keep 0.9, hidden 64, …".
+// Words describes the chosen configuration: "keep 0.9, hidden 64, …".
 func (a TunedArm) Words() string {
 	var parts []string
 	for _, axis := range record.Axes() {
@@ -228,15 +228,15 @@ func (a TunedArm) Words() string {
 	return strings.Join(parts, ", ")
 }
 
-// Tuned is the state of a cell of a tuned comparison.
+// Tuned is the state of a [TunedQuestion].
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
 	// Complete means that all arms of the protocol ran on the fresh splits.
 	Complete bool
-	// Next is the batch to train; no cells: finished.
+	// Next is the batch to train; without cells, all is done.
 	Next Batch
-	// Stage of Next. 0: arms choose; 1: they are compared on fresh splits.
+	// Stage is 0 if Next chooses configurations, 1 if it compares arms on fresh splits.
 	Stage int
 }
 
@@ -299,7 +299,7 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	return t, r.Err()
 }
 
-// Differences returns arm's macro F1 minus against's, in points, by fresh split; nil if either, or an arm of the
+// Differences returns arm's macro F1 minus against's, in points, by fresh split; nil if one of them, or an arm of the
 // protocol, is incomplete.
 func (t Tuned) Differences(arm, against string) []float64 {
 	f1 := map[string][]float64{}
@@ -323,8 +323,8 @@ const (
 	RawFeatures = "raw features"
 )
 
-// BalancedDesign returns the rule of [Balanced]. Where the protocol is silent it follows the cited reading; no arm has
-// attention dropout, so that arms differ only in their own rate. ADDITIONS.md lists added arms and models.
+// BalancedDesign returns the rule of [Balanced]. What the protocol does not state is as in the cited reading. No arm
+// has attention dropout, so arms differ only in their regulariser. ADDITIONS.md lists added arms and models.
 func BalancedDesign() Design {
 	return Design{
 		Models: []TunedModel{{Name: "gin"}, {Name: "gin", With: OneLayer},

@@ -18,7 +18,7 @@ const (
 	Unmeasured Verdict = "not run"
 )
 
-// Clear reports whether it helps or hurts.
+// Clear reports whether v is [Helps] or [Hurts].
 func (v Verdict) Clear() bool { return v == Helps || v == Hurts }
 
 // Margin is the difference, in points, below which [VerdictOf] says "under a point".
@@ -30,8 +30,8 @@ func VerdictOf(t stats.TTest, p float64) Verdict {
 	return VerdictWithin(t.MeanDifference, stats.HalfWidth(t.StdDev, t.N, 0.1), p < 0.05)
 }
 
-// VerdictWithin is the rule of [VerdictOf] for a difference whose 90 % interval has a half-width, and whose sign is
-// clear or not; both may be corrected for repeated looks.
+// VerdictWithin applies the rule of [VerdictOf] to a difference, given half the width of its 90 % interval and whether
+// its sign is clear; both may be corrected for repeated looks.
 func VerdictWithin(difference, half float64, clear bool) Verdict {
 	switch {
 	case clear && difference > 0:

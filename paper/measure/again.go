@@ -11,9 +11,9 @@ import (
 	"nodemask/paper/record"
 )
 
-// Again reruns a record's trial on one core and returns the differences; on the same device and version there are
-// none. XLA compiles for the CPU at hand, so elsewhere losses and a few predictions may differ. Needing more than most
-// bytes is an error.
+// Again reruns a record's trial on one core and returns the differences; on the same device and version there are none.
+// XLA compiles for the CPU, so on another CPU losses and a few predictions may differ. If the trial needs more bytes
+// than most, that is an error.
 func Again(
 	ctx context.Context, b *backend.Backend, open Opener, old record.Record, most int64,
 ) (differences []string, err error) {

@@ -19,11 +19,11 @@ import (
 // Options configure [Missing]. Open is required, and Protocol for cells with readings.
 type Options struct {
 	Seeds []uint64 // nil: 1 to 10
-	// Batch is how many seeds all cells run before the next seeds; 0: one seed, which fills a table, then all others.
-	// Each batch compiles anew.
+	// Batch is how many seeds all cells run before the next seeds; 0 means first one seed, to fill tables, then all
+	// others. Each batch compiles its programs again.
 	Batch int
 	Jobs  int // parallel trials; 0: 1
-	// Pool of Jobs jobs keeps programs between calls; nil: a new one.
+	// Pool, with Jobs jobs, keeps compiled programs between calls; nil means a new pool.
 	Pool *train.Pool
 	// Run only share Shard (from 0) of Shards of the cells; Shards 0 means 1.
 	Shard, Shards int
@@ -32,11 +32,11 @@ type Options struct {
 	// Progress is called before and after each trial, never concurrently.
 	Progress func(State)
 
-	// Epoch is called after each epoch of cells without readings, by the trial's job; it must be quick.
+	// Epoch is called by the trial's job after each epoch of cells without readings. It must return quickly.
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
-	WithoutMAD bool // skip MAD, a large part of a short trial
+	WithoutMAD bool // skip MAD, which takes much of a short trial
 
-	// Protocol is the hash of the rules for readings.
+	// Protocol is the hash of the protocol of cells with readings.
 	Protocol string
 }
 
@@ -46,15 +46,16 @@ type Opener = func(ctx context.Context, data string) (*datasets.Graph, error)
 // State is the progress of [Missing].
 type State struct {
 	Done, Total int            // trials
-	Before      int            // those of Done from earlier runs
+	Before      int            // how many of Done earlier runs finished
 	Left        time.Duration  // estimated; 0: unknown
-	Last        *record.Record // just ended
+	Last        *record.Record // record of the trial that just ended
 }
 
 // Missing runs the trials that the store lacks for this backend, and stores each as it ends. Cells that share a
 // compiled program run together.
 //
-// Cancelling loses only unfinished trials. Processes may share a folder; Shard keeps them from running the same trial.
+// Cancelling loses only unfinished trials. Several processes may share a folder; with different Shards they never run
+// the same trial.
 func Missing(
 	ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options,
 ) error {
@@ -89,7 +90,7 @@ func Missing(
 	return pool.Run(ctx, w.job)
 }
 
-// openAll opens all data sets first, to fail early, and joins the errors.
+// openAll opens all data sets before the first trial, to fail early, and joins the errors.
 func (w *work) openAll(ctx context.Context, groups [][]task) (err error) {
 	for _, group := range groups {
 		data := group[0].cell.Data
@@ -188,7 +189,7 @@ func (w *work) report(done, before int, last *record.Record) {
 	}
 }
 
-// TimeLeft estimates the time of further trials, in whole seconds; 0 if ran is 0.
+// TimeLeft estimates the time of further trials from ran trials in elapsed, in whole seconds; 0 if ran is 0.
 func TimeLeft(elapsed time.Duration, ran, further int) time.Duration {
 	if ran == 0 {
 		return 0

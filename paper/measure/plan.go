@@ -50,7 +50,7 @@ func plan(
 	return groups, total, nil
 }
 
-// shardOf hashes programs, so that shards do not depend on the artifacts requested.
+// shardOf hashes the cell's program, so that shards do not depend on which artifacts are requested.
 func shardOf(c record.Cell, shards int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(programOf(c)))
@@ -72,8 +72,8 @@ func grouped(tasks []task) (groups [][]task) {
 	return groups
 }
 
-// programOf is equal for cells that may share a program ([train.Runner]): its inputs are mask, split, learning rate,
-// weight decay and drop rates.
+// programOf returns the same text for cells that may share a program ([train.Runner]). A program's inputs are mask,
+// split, learning rate, weight decay and drop rates.
 func programOf(c record.Cell) string {
 	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	p, u := &c.Parameters, usual.Parameters
@@ -97,7 +97,7 @@ type queue struct {
 	groups [][]task
 }
 
-// next prefers groups of this batch whose program the job has compiled; nil: all are taken.
+// next takes a group of the current batch, preferably one whose program the job has compiled; nil if all are taken.
 func (q *queue) next(has func(record.Cell) bool) []task {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()

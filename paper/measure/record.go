@@ -57,11 +57,11 @@ func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Reco
 	return c
 }
 
-// Stored returns a trial's record for a store, without date.
+// Stored returns a trial's record to be stored, without date.
 func Stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
 	trial := Record(x, b, r)
 	trial.Data, trial.Cell = c.Data, c.Key()
-	trial.Source = filepath.Base(trial.Source) // no machine paths
+	trial.Source = filepath.Base(trial.Source) // without this machine's folders
 	if c.History {
 		round := func(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 		for _, e := range r.History {

@@ -12,16 +12,16 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Axis is a choice of a cell besides data, model, setting and size. [Axes] defines how choices are written in keys,
-// flags and legends.
+// Axis is a choice of a cell besides data, model, setting and train set size. It defines how the choice is written in
+// keys, flags and legends.
 type Axis struct {
 	Name string // "keep"
 	Flag string // "keep-rate"
 	Help string
-	// Switch is the value that makes the flag true; "": the flag takes a value.
+	// Switch is the value that makes the flag true; "" means that the flag takes a value.
 	Switch string
 	Get    func(c Cell) string
-	// Read parses a value and returns its setter. [hyper.Parameters.Check] checks combinations.
+	// Read parses a value and returns a function that sets it. [hyper.Parameters.Check] checks combinations.
 	Read func(text string) (func(c *Cell), error)
 	// Rare choices are set only by --set.
 	Rare bool
@@ -63,7 +63,6 @@ const arrivalsAxis = "arrivals"
 // Axes returns all axes in the order of keys.
 func Axes() []Axis { return slices.Clone(axes()) }
 
-// axes is made once, as every key needs it.
 var axes = sync.OnceValue(func() []Axis {
 	all := []Axis{
 		{Name: arrivalsAxis, Flag: "arrivals", Help: "inductive: nodes arrive with all their edges (all-edges), only those " +
@@ -169,7 +168,7 @@ var axes = sync.OnceValue(func() []Axis {
 var usualFlags = []string{"arrivals", "split", "keep-rate", "regulariser", "dropout", "layers", "hidden", "learning-rate",
 	"max-epochs", "stop-on"}
 
-// Choices returns the differences from the model's preset.
+// Choices returns how the cell differs from the model's preset.
 func (c Cell) Choices() []Choice {
 	preset, ok := presets()[c.Parameters.Model]
 	if !ok {
@@ -178,8 +177,8 @@ func (c Cell) Choices() []Choice {
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences returns where a cell differs from another of its model; attention dropout, which masking removes, is
-// compared with usual masked alike.
+// Differences returns how the cell differs from another of its model. Its attention dropout, which masking removes, is
+// compared with that of usual at the same keep rate.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice
@@ -236,7 +235,7 @@ func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) 
 	return parameter(name, flag, help, field, func(text string) (T, error) { return T(text), nil })
 }
 
-// oneOf writes "" as none.
+// oneOf writes "" as the text none.
 func oneOf[T ~string](name, flag, help, none string, names []T, field func(*hyper.Parameters) *T) Axis {
 	a := parameter(name, flag, help+"; "+none+" otherwise", field, func(text string) (T, error) {
 		if text == none {

@@ -16,20 +16,20 @@ type Cell struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Arrivals is how new nodes join (inductive); "": with all edges.
+	// Arrivals is how new nodes join (inductive); "" means with all edges.
 	Arrivals datasets.Arrivals `json:"arrivals,omitempty"`
 	Resplit  bool              `json:"resplit,omitempty"` // a new split per trial
-	// OwnSplit is the data's own split; TrainPercent only records its size.
+	// OwnSplit uses the data's own split; TrainPercent then only records its size.
 	OwnSplit bool `json:"own_split,omitempty"`
-	// ValidationPercent of the nodes outside the train set; 0: 10.
+	// ValidationPercent is the share of the nodes outside the train set that are validation nodes; 0 means 10.
 	ValidationPercent int              `json:"validation_percent,omitempty"`
 	Parameters        hyper.Parameters `json:"parameters"`
 
-	// Cached also predicts new nodes from the cache, together and apart; History keeps every epoch's losses. Cells
-	// that differ only in these are one cell.
+	// Cached also predicts new nodes from the cache, together and apart; History keeps every epoch's losses. Neither is
+	// in [Cell.Key].
 	Cached  bool `json:"cached,omitempty"`
 	History bool `json:"history,omitempty"`
-	// Readings evaluates trials under every way of stopping and arriving: see [Cell.Trained].
+	// Readings evaluates trials under every stopping rule and kind of arrivals: see [Cell.Trained].
 	Readings bool `json:"readings,omitempty"`
 }
 
@@ -54,8 +54,8 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose sets values by [Axis].Name, in the order of [Axes], as the keep rate removes attention dropout. Unknown names
-// and invalid values are errors.
+// Choose returns the cell with values by [Axis].Name. It sets them in the order of [Axes], as the keep rate removes
+// attention dropout. Unknown names and invalid values are errors.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {
@@ -79,7 +79,7 @@ func (c Cell) Fair() Cell {
 	return c.Masked(1).With(func(p *hyper.Parameters) { p.AttentionDropout = 0 })
 }
 
-// Key returns the differences from the preset, equal for cells measured alike. Compare it, never parse it.
+// Key returns data, model, setting, size and differences from the preset. Compare keys, never parse them.
 func (c Cell) Key() string {
 	size := fmt.Sprintf("%d%%", c.TrainPercent)
 	if c.OwnSplit {
@@ -92,7 +92,7 @@ func (c Cell) Key() string {
 	return strings.Join(parts, "/")
 }
 
-// Label returns the model and its differences from usual: "GIN + NM, layers 4", without a keep rate equal to keep.
+// Label returns the model and its differences from usual: "GIN + NM, layers 4". It omits a keep rate equal to keep.
 func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {
@@ -107,7 +107,7 @@ func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	return label
 }
 
-// Arguments returns nodemask's arguments that run trials of the cell.
+// Arguments returns the arguments with which nodemask runs trials of the cell.
 func (c Cell) Arguments(trials int) []string {
 	parts := []string{"train", "--data", c.Data, "--model", c.Parameters.Model, "--setting", string(c.Setting)}
 	if !c.OwnSplit {
@@ -132,7 +132,6 @@ func (c Cell) Command(trials int) string {
 	return strings.Join(parts, " ")
 }
 
-// quoted quotes shell words, such as a folder's name.
 func quoted(word string) string {
 	special := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_=+:,./%@", r)

@@ -15,11 +15,11 @@ import (
 )
 
 var (
-	errNoFile = errors.New("expected a file") // a folder, pipe or device in its place
+	errNoFile = errors.New("expected a file") // found a folder, pipe or device
 	errTorn   = errors.New("the last line is cut short")
 )
 
-// read calls do for each whole line after byte from, and returns the end of the last.
+// read calls do for each complete line after byte from, and returns where the last one ends.
 func (s *Store) read(path string, from int64, do func(number int, t Record)) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -72,19 +72,18 @@ func (s *Store) read(path string, from int64, do func(number int, t Record)) (en
 		}
 		do(number, t)
 		if unended {
-			return end, nil // read again once the next append ends it
+			return end, nil // read again once the next append completes it
 		}
 		end += int64(len(line))
 	}
 }
 
-// isNoFile is true for a link to a missing file, too.
 func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) }
 
-// Parse returns a stored record, checking checksum, key and values.
+// Parse returns a stored record, after checking checksum, key and values.
 func Parse(line []byte) (Record, error) { return parse(line, "") }
 
-// parse rejects unknown fields, and records of another protocol ("": accepts any).
+// parse rejects unknown fields, and records of another protocol unless protocol is "".
 func parse(line []byte, protocol string) (r Record, err error) {
 	kind := "a record"
 	if bytes.Contains(line, []byte(`"readings":{`)) {
@@ -142,7 +141,6 @@ func sealed(line []byte) []byte {
 	return fmt.Appendf(nil, "%s%s%08x%s", body, sumField, crc32.Checksum(body, castagnoli), sumEnd)
 }
 
-// unsealed returns an object without its checksum; a wrong one is an error.
 func unsealed(line []byte) ([]byte, error) {
 	line = bytes.TrimRight(line, "\r\n")
 	at := len(line) - sumSize
@@ -156,7 +154,8 @@ func unsealed(line []byte) ([]byte, error) {
 	return append(line[:at:at], '}'), nil
 }
 
-// Verify rereads all records and returns the number of trials; contradictory, unreadable and torn lines are errors.
+// Verify rereads all records and returns the number of trials. Contradictory, unreadable and incomplete lines are
+// errors.
 func (s *Store) Verify() (trials int, err error) {
 	type place struct {
 		path   string

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock waits for the file; closing it unlocks.
 func lock(f *os.File) error {
 	for {
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != unix.EINTR {
@@ -19,7 +18,6 @@ func lock(f *os.File) error {
 	}
 }
 
-// lockError explains what to do on file systems without locks.
 func lockError(f *os.File, err error) error {
 	switch err {
 	case unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP:

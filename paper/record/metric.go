@@ -10,9 +10,9 @@ const (
 	MacroF1         Metric = "macro F1"
 	MicroF1         Metric = "micro F1"
 	Accuracy        Metric = "accuracy"
-	AUC             Metric = "AUC"                          // of two classes
+	AUC             Metric = "AUC"                          // with two classes
 	MacroF1Together Metric = "macro F1 with caching"        // new nodes see one another
-	MacroF1Apart    Metric = "macro F1 with caching, apart" // they do not
+	MacroF1Apart    Metric = "macro F1 with caching, apart" // new nodes do not see one another
 	MADHidden       Metric = "MAD of the last hidden representation"
 	MADLogits       Metric = "MAD of the logits"
 	MADSoftmax      Metric = "MAD of the class probabilities"
@@ -21,7 +21,7 @@ const (
 	NodesCached     Metric = "#nodes with caching"
 )
 
-// Of returns the metric's value, if recorded.
+// Of returns the metric's value, and whether r has it.
 func (m Metric) Of(r Record) (float64, bool) {
 	var mad stats.Smoothness
 	if r.MAD != nil {
@@ -56,7 +56,7 @@ func (m Metric) Of(r Record) (float64, bool) {
 	return 0, false
 }
 
-// whole is false for records read off a training, whose accuracy is 0 even if macro F1 is not.
+// whole returns false for records from [Record.As], whose accuracy is 0 even if macro F1 is not.
 func (r Record) whole() bool { return r.Accuracy > 0 || r.MacroF1 == 0 }
 
 func measured(score *float64) (float64, bool) {

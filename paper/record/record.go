@@ -29,14 +29,14 @@ type Record struct {
 	MicroF1   float64  `json:"micro_f1"`
 	Accuracy  float64  `json:"accuracy"`
 	AUC       *float64 `json:"auc,omitempty"` // with two classes, in percent
-	// Over all nodes of the test graph, by representation.
+	// MAD is over all nodes of the test graph, by representation.
 	MAD *stats.Smoothness `json:"mad,omitempty"`
-	// Inductive: number of nodes needed to predict the test nodes: all (the paper's count), those reached, with a
-	// cache.
+	// In the inductive setting, the number of nodes needed to predict the test nodes: all (the paper's count), those
+	// reached, and with a cache.
 	Nodes        int `json:"nodes,omitempty"`
 	NodesReached int `json:"nodes_reached,omitempty"`
 	NodesCached  int `json:"nodes_cached,omitempty"`
-	// With --cache-inference: new nodes see one another, or do not. Before 0.4.0 only the second existed, hence its
+	// With --cache-inference, new nodes see one another, or do not. Before 0.4.0 only the latter existed, hence its
 	// JSON name.
 	MacroF1Together *float64 `json:"macro_f1_together,omitempty"`
 	MacroF1Apart    *float64 `json:"macro_f1_cached,omitempty"`
@@ -48,17 +48,17 @@ type Record struct {
 	Seconds      float64 `json:"seconds"`
 	Backend      string  `json:"backend"`
 	Kernels      string  `json:"kernels,omitempty"` // method of summing over neighbours
-	Slower       string  `json:"slower,omitempty"`  // why it ran slower than possible
+	Slower       string  `json:"slower,omitempty"`  // why the trial ran slower than possible
 	Digits       string  `json:"digits,omitempty"`  // "avx2": equal on any x86-64 with AVX2; "": depend on the CPU
 	Device       string  `json:"device"`
 	Version      string  `json:"version"`
-	Date         string  `json:"date,omitempty"` // UTC, at the end; in stored results only
+	Date         string  `json:"date,omitempty"` // end in UTC; in stored results only
 
-	// Every epoch's losses, to four decimals, if the cell keeps them.
+	// Losses by epoch, to four decimals, if the cell keeps them.
 	TrainLosses      []float64 `json:"train_losses,omitempty"`
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
 
-	// Readings replace the scores above. Protocol is the hash of their rules.
+	// Readings replace the scores above. Protocol is the hash of their protocol.
 	Readings Readings `json:"-"`
 	Protocol string   `json:"-"`
 }
@@ -96,7 +96,7 @@ func (r Record) Differences(other Record) (differences []string) {
 	if r.MAD != nil && other.MAD != nil {
 		differ("MAD", *r.MAD, *other.MAD)
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // other may have more
+	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // other may have more readings
 		was := r.Readings[name]
 		if is, ok := other.Readings[name]; ok {
 			if was.Cached == 0 || is.Cached == 0 {

@@ -14,7 +14,7 @@ import (
 // Results holds each cell's records, from the backend with the most trials.
 type Results struct {
 	mutex  sync.Mutex
-	load   func(...Pair) ([]Record, error) // nil: all are loaded
+	load   func(...Pair) ([]Record, error) // nil: all records are loaded
 	other  func(Cell) []Record             // for cells without records; may be nil
 	failed func(error)                     // may be nil
 	err    error
@@ -34,7 +34,7 @@ type drawing struct {
 	seed uint64
 }
 
-// NewResults returns records by cell. Check [Results.Err].
+// NewResults returns the results with these records. Check [Results.Err].
 func NewResults(records []Record) *Results {
 	r := LazyResults(nil, nil, nil)
 	r.fail(r.add(records))
@@ -42,7 +42,7 @@ func NewResults(records []Record) *Results {
 }
 
 // LazyResults loads by data and model on demand, and calls other once for each cell without records. failed receives
-// all errors. Both may be nil.
+// all errors. other and failed may be nil.
 func LazyResults(load func(...Pair) ([]Record, error), other func(Cell) []Record,
 	failed func(error)) *Results {
 	return &Results{load: load, other: other, failed: failed, loaded: map[Pair]bool{},
@@ -50,8 +50,8 @@ func LazyResults(load func(...Pair) ([]Record, error), other func(Cell) []Record
 		drawn:  map[drawing]string{}}
 }
 
-// Err returns the first loading error, or one if records with readings have different splits for a seed: then the data
-// files differ and results are not comparable.
+// Err returns the first loading error. It also returns an error if records with readings have different splits for a
+// seed, as their data files differ and results are not comparable.
 func (r *Results) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -106,7 +106,7 @@ func (r *Results) add(records []Record) error {
 	return nil
 }
 
-// Trials returns a cell's records by seed; with c.Readings, those with readings.
+// Trials returns a cell's records in the order of seeds; if c.Readings, records with readings.
 func (r *Results) Trials(c Cell) []Record {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -126,7 +126,7 @@ func (r *Results) Trials(c Cell) []Record {
 	return r.trials[cell]
 }
 
-// Readings returns the readings of the cell's trainings ([Cell.Trained]) by seed.
+// Readings returns the cell's reading in each record of [Cell.Trained], by seed.
 func (r *Results) Readings(c Cell) map[uint64]Reading {
 	trials, name := r.Trials(c.Trained()), c.ReadingName()
 	readings := make(map[uint64]Reading, len(trials))
@@ -138,7 +138,7 @@ func (r *Results) Readings(c Cell) map[uint64]Reading {
 	return readings
 }
 
-// ReadOff returns the readings of the cell's trainings as its records, by seed.
+// ReadOff returns the same as [Results.Readings], as records of the cell (see [Record.As]).
 func (r *Results) ReadOff(c Cell) (all []Record) {
 	for _, t := range r.Trials(c.Trained()) {
 		if one, ok := t.As(c); ok {
@@ -148,7 +148,7 @@ func (r *Results) ReadOff(c Cell) (all []Record) {
 	return all
 }
 
-// Values returns a metric of the cell's trials that have it, by seed.
+// Values returns a metric of the cell's trials that have it, in the order of seeds.
 func (r *Results) Values(c Cell, m Metric) []float64 {
 	var values []float64
 	for _, trial := range r.Trials(c) {
@@ -163,7 +163,7 @@ func (r *Results) Values(c Cell, m Metric) []float64 {
 type Comparison struct {
 	Trials     int
 	Difference float64 // mean of a minus b
-	P          float64 // two-sided paired t-test; 1 with fewer than two trials
+	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
 }
 
 // Pairs returns the trials of a and b with equal seed and split.
@@ -185,7 +185,7 @@ func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 	}
 }
 
-// Compare returns a's metric minus b's over [Results.Pairs]; Trials may be 0.
+// Compare returns metric ma of a minus mb of b over [Results.Pairs]; Trials may be 0.
 func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
 	var differences []float64
 	for one, other := range r.Pairs(a, b) {

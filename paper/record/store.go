@@ -16,15 +16,14 @@ import (
 	"nodemask/datasets"
 )
 
-// Store keeps records in a folder of JSON lines, one file per data set and model. Many processes may append; a killed
-// one loses only its unfinished trial.
+// Store keeps records in a folder as JSON lines, one file per data set and model. Many processes may append; a killed
+// process loses only its unfinished trial.
 type Store struct {
 	folder, protocol string
 	mutex            sync.Mutex
 	seen             map[string]*seen
 }
 
-// seen lists the trials in a file, up to byte end.
 type seen struct {
 	measured map[trialID]Cell
 	end      int64
@@ -33,7 +32,7 @@ type seen struct {
 // Open returns the store of a folder, which the first Add creates.
 func Open(folder string) *Store { return OpenUnder(folder, "") }
 
-// OpenUnder returns a store that fails to read records of another protocol; "": accepts any.
+// OpenUnder returns a store that fails to read records of another protocol, unless protocol is "".
 func OpenUnder(folder, protocol string) *Store {
 	return &Store{folder: folder, protocol: protocol, seen: map[string]*seen{}}
 }
@@ -79,8 +78,8 @@ func (s *Store) path(p Pair) string {
 	return filepath.Join(s.folder, fileName(p.Data+"-"+p.Model)+extension)
 }
 
-// fileName returns name if safe, else its safe characters and a hash: it must not lead out of the folder, nor differ
-// only in case.
+// fileName returns name if safe, else its safe characters and a hash. A file name must not lead out of the folder, nor
+// differ from another only in case.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -97,7 +96,8 @@ func fileName(name string) string {
 	return fmt.Sprintf("%s-%016x", kept[:min(len(kept), longestName)], h.Sum64())
 }
 
-// Has reports whether the store has a trial with all measurements of c. It reads only new lines.
+// Has reports whether the store has a trial with all measurements of c. It reads only lines that are new since its last
+// call.
 func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -124,7 +124,6 @@ func (s *Store) has(c Cell, seed uint64, backend string) (bool, error) {
 	return ok && measured.Measures(c), nil
 }
 
-// files returns the files of pairs (without pairs, all), by name.
 func (s *Store) files(pairs ...Pair) (paths []string, err error) {
 	for _, p := range pairs {
 		paths = append(paths, s.path(p))
@@ -144,8 +143,8 @@ func (s *Store) files(pairs ...Pair) (paths []string, err error) {
 	return paths, err
 }
 
-// Load returns the records of pairs (without pairs, all) in the order of files and lines. A repeated trial
-// only counts if it has more measurements; [Store.Verify] checks that repeats agree.
+// Load returns the records of pairs (without pairs, all) in the order of files and lines. A repeated trial replaces the
+// earlier one only if it has measurements that that one lacks; [Store.Verify] checks that repeats agree.
 func (s *Store) Load(pairs ...Pair) (records []Record, err error) {
 	paths, err := s.files(pairs...)
 	if err != nil {
@@ -176,7 +175,6 @@ func (s *Store) Results(failed func(error)) *Results {
 	return LazyResults(s.Load, nil, failed)
 }
 
-// trialID determines a trial's result.
 type trialID struct {
 	Cell     string
 	Seed     uint64
@@ -186,8 +184,8 @@ type trialID struct {
 
 func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
-// Backends returns the valid backends of records. Paths are invalid: records come from elsewhere, and a rerun opens
-// their backend.
+// Backends returns the valid backends of records. Paths are invalid, as a rerun opens a record's backend and records
+// may come from anywhere.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
 // Merged returns each cell once, with all its measurements.
@@ -209,11 +207,11 @@ func Merged(cells []Cell) []Cell {
 	return merged
 }
 
-// isWhole reports whether a last line lacks only its line break: a torn record is invalid JSON.
+// isWhole reports whether a last line lacks only its line break, as an incomplete record is invalid JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
-// underLock appends the line that choose returns, unless nil. It first removes a torn last line (of a killed process),
-// or adds a missing line break.
+// underLock appends the line that choose returns, unless nil. It first removes a last line left incomplete by a killed
+// process, or adds a missing line break.
 func underLock(path string, choose func() ([]byte, error)) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

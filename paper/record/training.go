@@ -10,7 +10,6 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// training is the stored line of a record with readings.
 type training struct {
 	Data         string           `json:"data"`
 	Model        string           `json:"model"`
@@ -21,7 +20,7 @@ type training struct {
 	Seed     uint64            `json:"seed"` // of trial and split
 	Split    string            `json:"split"`
 	Readings Readings          `json:"readings"`
-	Epochs   int               `json:"epochs"` // until every way of stopping has ended
+	Epochs   int               `json:"epochs"` // run until all stopping rules have stopped
 	Seconds  float64           `json:"seconds"`
 	Backend  string            `json:"backend"`
 	Digits   string            `json:"digits,omitempty"`
@@ -82,15 +81,15 @@ func Line(r Record) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// Reading is a training's result under one way of stopping and arriving. F1 is in percent, to three decimals.
+// Reading is a trial's result under one stopping rule and kind of arrivals. F1 is in percent, to three decimals.
 type Reading struct {
-	F1           float64 `json:"f1"`               // macro, on test nodes
-	Cached       float64 `json:"cached,omitempty"` // macro, from the cache (inductive)
+	F1           float64 `json:"f1"`               // macro F1 on test nodes
+	Cached       float64 `json:"cached,omitempty"` // macro F1 from the cache (inductive)
 	ValidationF1 float64 `json:"validation_f1"`
 	BestEpoch    int     `json:"best_epoch"`
 }
 
-// Readings holds a training's readings by [Cell.ReadingName].
+// Readings holds a trial's readings by [Cell.ReadingName].
 type Readings map[string]Reading
 
 // ReadingName returns stopping and, if inductive, arrivals: "either/train-edges".
@@ -116,8 +115,8 @@ func ReadingNames(setting datasets.Setting) (all []string) {
 	return all
 }
 
-// Trained returns the training that a cell is read off: with the preset's stopping and arrivals, and a new split per
-// trial.
+// Trained returns the cell whose trials have readings for c: with the preset's stopping and arrivals, and a new split
+// per trial.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -125,15 +124,15 @@ func (c Cell) Trained() Cell {
 	return c
 }
 
-// Read returns a training's record ([Cell.Trained]).
+// Read returns a record of [Cell.Trained] with these readings.
 func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 	c = c.Trained()
 	return Record{Cell: c.Key(), Data: c.Data, Source: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
 }
 
-// As returns the reading for c as a record, if it exists: with macro F1, also from the cache with new nodes together,
-// but no other scores or losses.
+// As returns the reading for c, if r has it, as a record of c: with macro F1, also from the cache with new nodes
+// together, but no other scores or losses.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

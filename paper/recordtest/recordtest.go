@@ -10,7 +10,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// Record returns a trial with f1, in percent, as each score.
+// Record returns a trial with f1 (in percent) as every score.
 func Record(c record.Cell, seed uint64, f1 float64) record.Record {
 	r := record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Arrivals: c.Arrivals, Resplit: c.Resplit, Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed",
@@ -36,8 +36,8 @@ func Records(c record.Cell, f1 ...float64) (all []record.Record) {
 	return all
 }
 
-// Read returns a trial with readings; score returns macro F1 in percent, without and with the cache. Validation F1 is
-// that without.
+// Read returns a trial with readings; score returns macro F1 in percent, without and with the cache. Validation F1
+// equals that without.
 func Read(c record.Cell, seed uint64, score func(on hyper.StopOn, way datasets.Arrivals) (f1, cached float64),
 ) record.Record {
 	all := record.Readings{}

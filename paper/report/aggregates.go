@@ -16,9 +16,9 @@ import (
 )
 
 // Aggregates charts masking's gain, for GIN and SGAT, over the ratio of aggregates in testing to those in masked
-// training: PROTOCOL-2.md asks whether masking helps where it brings them closer. The aggregates are the first
-// layer's, which need no training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9),
-// of features divided by their sum. rank is Kendall's rank correlation.
+// training: PROTOCOL-2.md asks whether masking helps where it brings the two closer. The aggregates are the first
+// layer's, which need no training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9), of
+// features divided by their sum. rank is Kendall's rank correlation.
 func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, err error) {
 	c = plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
 		DataTitle(g.Name),

@@ -15,13 +15,13 @@ import (
 	"nodemask/stats"
 )
 
-// AnswersID is the table of the cited reading's effects, gainsID the leading figure.
+// AnswersID names the table of the cited reading's effects, gainsID the leading figure.
 const (
 	AnswersID = "answers"
 	gainsID   = "gains"
 )
 
-// leadingData has all models in the paper.
+// leadingData is the data set on which the paper has all models.
 const leadingData = "cora"
 
 func (e *Evidence) grid() ([][]judge.Answer, error) {
@@ -90,8 +90,8 @@ var gainsCells = sync.OnceValue(func() (all []record.Cell) {
 	return record.Merged(all)
 })
 
-// Gains returns the leading figure: masking's gain on Cora by train set size, for GIN and GAT on new and known nodes:
-// as in the paper, in the fair comparison, and published.
+// Gains returns the leading figure: masking's gain on Cora by train set size, for GIN and GAT, inductive and
+// transductive. Curves show the cited reading, the fair comparison, and the published gain.
 func (e *Evidence) Gains() (plots.Panels, error) {
 	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", OneScale: true, Width: 400,
 		XLabel: "% to train on", YLabel: "points",
@@ -189,7 +189,7 @@ func effectNote(a judge.Answer) string {
 	return note
 }
 
-// AnswersTable returns the pooled effects as cited and under [judge.Choices], and the published gain.
+// AnswersTable returns the pooled effects in the cited reading and under [judge.Choices], and the published gains.
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",

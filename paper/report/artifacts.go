@@ -16,7 +16,7 @@ type Entry struct {
 	Cell      record.Cell
 	Metric    record.Metric
 	Published *float64     // nil: not in the paper
-	Against   *record.Cell // for a paired t-test
+	Against   *record.Cell // compared by a paired t-test
 }
 
 // Row is one row of a table.
@@ -31,14 +31,14 @@ type Point struct {
 	Entry Entry
 }
 
-// Curve is a line of a chart: cells, or one cell's losses by epoch.
+// Curve is a line of a chart, through cells' results or one cell's losses by epoch.
 type Curve struct {
-	Panel      string // name of its chart; "": the only one
+	Panel      string // name of the curve's chart; "": the only chart
 	Name       string
 	Points     []Point
 	Losses     *record.Cell // replaces Points
-	Validation bool         // validation, not train losses
-	Of         string       // earlier curve of its panel with the same colour
+	Validation bool         // Losses are validation losses, not train losses
+	Of         string       // name of an earlier curve of the panel, whose colour it has
 }
 
 // Artifact is a table or figure as data.
@@ -46,18 +46,18 @@ type Artifact struct {
 	ID     string
 	Number string // "Table 3a"; "": not in the paper
 	Title  string
-	About  string // what it shows, and how to read it
+	About  string // what the artifact shows, and how to read it
 
 	Labels, Columns []string // of a table
 	Rows            []Row
 	XLabel, YLabel  string // of a chart
 	Curves          []Curve
 
-	// Tuned tables get their rows from the evidence.
+	// Tuned marks tables whose rows come from a tuned comparison.
 	Tuned bool
 
 	Claims []Claim
-	// Elsewhere artifacts run only by name: they need a download or long trials.
+	// Elsewhere marks artifacts that run only by name, as they need a download or long trials.
 	Elsewhere bool
 }
 
@@ -148,8 +148,7 @@ func DataTitle(data string) string {
 		data)
 }
 
-// PagesFolder holds the trials that pages rerun as checks: one per cell, by the pure-Go backend, which computes as
-// browsers do.
+// PagesFolder holds the trials that pages rerun as checks: one per cell, by the pure-Go backend, as in browsers.
 const PagesFolder = "go"
 
 // PagesSeed is the seed of the trials in [PagesFolder].
@@ -162,8 +161,8 @@ var shownCells = sync.OnceValue(func() []record.Cell {
 	return record.Merged(slices.Concat(tableCells(), gainsCells()))
 })
 
-// PagesCells returns the cells whose first trial pages can rerun in minutes: those on Cora, and of GIN on PubMed,
-// from some artifacts and the leading figure.
+// PagesCells returns the cells of artifacts and the leading figure whose first trial pages can rerun in minutes: all on
+// Cora, and GIN's on PubMed.
 func PagesCells(artifacts []Artifact) (cells []record.Cell) {
 	for _, c := range slices.Concat(CellsOf(artifacts), gainsCells()) {
 		c.Cached, c.History = false, false // neither changes scores

@@ -18,10 +18,10 @@ type Claim struct {
 	ID      string
 	Subject string // heading
 	Text    string
-	Says    string // the paper's words; "": ours
+	Says    string // the paper's words; "": our claim
 	// Ours marks claims that the paper does not make.
 	Ours  bool
-	Rule  string // "": see docs/CLAIMS.md
+	Rule  string // how the claim is judged; "": see docs/CLAIMS.md
 	Judge func(*Evidence) Verdict
 }
 
@@ -35,7 +35,7 @@ const (
 	aboutBeyond    = "Beyond the paper"
 )
 
-// Subjects returns the subjects in the order shown.
+// Subjects returns the subjects of claims in the order shown.
 func Subjects() []string {
 	return []string{aboutGIN, aboutAttention, aboutMAD, aboutCaching, aboutKeepRates, aboutLosses, aboutBeyond}
 }
@@ -112,7 +112,6 @@ func claimsOfGIN(id, data string) []Claim {
 	return claims
 }
 
-// claimsOfGAT compares with attention dropout, as the paper does, and without.
 func claimsOfGAT(id, data string) []Claim {
 	var claims []Claim
 	says := saysGAT

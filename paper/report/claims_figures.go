@@ -15,12 +15,12 @@ import (
 	"nodemask/plots"
 )
 
-// inPaper excludes keep rate 1, which only we show.
+// inPaper excludes keep rate 1, which the paper's figures lack.
 func inPaper(p float64) bool { return p < 1 }
 
 func unmasked(p float64) bool { return !inPaper(p) }
 
-// best returns the included point with the highest mean, and the smallest number of trials.
+// best returns the included point with the highest mean, and the fewest trials of an included point.
 func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, mean float64, fewest int) {
 	mean, fewest = math.Inf(-1), math.MaxInt
 	for _, p := range c.Points {
@@ -36,8 +36,8 @@ func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, 
 	return at, mean, fewest
 }
 
-// bestAgainst compares, per seed, the best included keep rate with the paper's best other one. The other seeds choose
-// both: choosing and judging on one trial favours the best of many.
+// bestAgainst compares, per seed, the best included keep rate with the paper's best other rate. Other seeds choose both
+// rates: choosing and judging on the same trial favours the best of many.
 func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	return comparison{name: c.Name, differences: func(r *record.Results) (all []difference) {
 		for _, seed := range c.seeds(r) {
@@ -65,7 +65,7 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere scores a seed at the keep rate that is best on the other seeds, and counts these.
+// bestElsewhere returns a seed's score at the keep rate that is best on the other seeds, and the number of those seeds.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {
@@ -154,7 +154,7 @@ func belowNone(r *record.Results, curves []Curve) bool {
 	return false
 }
 
-// trains is the share of the shallowest network's F1 from which a depth counts as trained.
+// A network counts as trained if its F1 is at least trains times the shallowest network's.
 const trains = 0.5
 
 const untrained = "%s reaches %.2f at best, where %s reaches %.2f: it does not train"
@@ -224,15 +224,15 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 		return Verdict{Grade: judge.CannotTest, Figures: strings.Join(out, "; ")}
 	}
 	v := judgePairs(r, unit, all)
-	if v.Grade == judge.Contradicted && len(all) == 1 { // one setting, not the paper's body
+	if v.Grade == judge.Contradicted && len(all) == 1 { // only one setting, and not the paper's layers
 		v.Grade = judge.CannotTell
 	}
 	v.Figures = strings.Join(slices.Concat([]string{v.Figures}, said, out), "; ")
 	return v
 }
 
-// slopes returns, by split, the slope of the best keep rate over log₂ of the number of layers. It needs the same splits
-// at all points.
+// slopes returns, by split, the slope of the best keep rate over log₂ of the number of layers. It returns nil unless
+// all points have the same splits.
 func slopes(r *record.Results, panel []Curve, sign float64) (all []difference) {
 	first := r.Trials(panel[0].Points[0].Entry.Cell)
 	for split, of := range first {
@@ -279,7 +279,6 @@ func judgeTwoLayers(r *record.Results, curves []Curve) Verdict {
 	return judgeTrained(r, points, all, nil, out)
 }
 
-// rise is the final validation loss above its minimum, in percent.
 func rise(t record.Record) float64 {
 	last := t.ValidationLosses[max(0, len(t.ValidationLosses)-10):]
 	return 100 * (stat.Mean(last, nil)/slices.Min(t.ValidationLosses) - 1)

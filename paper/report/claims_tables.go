@@ -16,7 +16,7 @@ import (
 	"nodemask/stats"
 )
 
-// loss is our bound, in points, for "not degrade".
+// loss is how many points we let macro F1 fall for "not degrade".
 const loss = 1.0
 
 func claimsOfScale(id, data string) []Claim {
@@ -65,7 +65,7 @@ func publishedContrast(data string, c judge.Contrast) *float64 {
 	return &mean
 }
 
-// claimsOfNodes compares counts: only the split matters, so there is nothing to test.
+// claimsOfNodes compares counts of nodes without a test, as they depend only on the split.
 func claimsOfNodes(id, data string) []Claim {
 	p, on := publishedCaching(data), " ("+DataTitle(data)
 	all := float64(p.nodes)
@@ -131,13 +131,11 @@ func smoothness(metric record.Metric, above, below trained) []comparison {
 	return all
 }
 
-// trained is a row of the paper's table of MAD.
 type trained struct {
 	cell            func(record.Cell) record.Cell
 	dropout, masked bool
 }
 
-// published returns the paper's MAD in each of datasets.Settings.
 func (t trained) published(model string) [2]float64 {
 	all := smoothnessScores()
 	return all[slices.IndexFunc(all, func(p smoothnessScore) bool {
@@ -168,7 +166,6 @@ const overThree = "MAD is taken of three representations, each graded by itself.
 	"the claim holds in all of them, and if it is contradicted in all; if it holds in some it \u201cdepends\u201d; else we " +
 	"can't tell."
 
-// overSmoothness tests that above has a higher MAD than below.
 func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict {
 		return overRepresentations(func(metric record.Metric) Verdict {
@@ -181,7 +178,7 @@ func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	}
 }
 
-// overRepresentations grades three representations: the paper does not say which one it uses.
+// overRepresentations grades by three representations, as the paper does not say which it uses.
 func overRepresentations(each func(record.Metric) Verdict) Verdict {
 	v := Verdict{Unit: "MAD"}
 	var grades []judge.Grade
@@ -217,7 +214,7 @@ func overReadings(grades []judge.Grade) judge.Grade {
 	return judge.CannotTell
 }
 
-// Section 5.4; within tolerance is "almost identical".
+// From section 5.4. Values within tolerance are "almost identical".
 const (
 	publishedMADOfGIN = 0.65
 	tolerance         = 0.05
@@ -240,7 +237,7 @@ func claimOfGINSmoothness(id string) Claim {
 		}}
 }
 
-// judgeGINSmoothness tests whether masking keeps GIN's MAD, near the published value.
+// judgeGINSmoothness tests whether masking leaves GIN's MAD unchanged and near the published value.
 func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 	var v Verdict
 	var parts []string

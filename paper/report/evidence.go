@@ -10,7 +10,7 @@ import (
 	"nodemask/plots"
 )
 
-// Evidence holds the trials of the tables and protocols. It reads and judges on demand: check [Evidence.Err]
+// Evidence holds the trials of the tables and protocols. It reads and judges on demand, so check [Evidence.Err]
 // afterwards.
 type Evidence struct {
 	Records *record.Results
@@ -29,7 +29,7 @@ type Evidence struct {
 	cells       map[string][]record.Cell   // by artifact ID
 }
 
-// The folders of the protocols' trainings.
+// The folders of the protocols' trials.
 const (
 	FirstFolder  = "protocol-1"
 	SecondFolder = "protocol-2"
@@ -58,7 +58,6 @@ func (e *Evidence) prepare() {
 	}, e.fail)
 }
 
-// readOff returns a table cell's trials read off trainings, and their folder.
 func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder string) {
 	if !ReadOff(c) {
 		return nil, ""
@@ -85,7 +84,7 @@ func (e *Evidence) fail(err error) {
 	}
 }
 
-// Err returns the first reading error. After one, output is incomplete: do not show it.
+// Err returns the first error in reading. After an error, output is incomplete: do not show it.
 func (e *Evidence) Err() error { return e.err }
 
 // Trials returns the number of trials behind the tables.
@@ -96,7 +95,7 @@ func (e *Evidence) Trials() (n int) {
 	return n
 }
 
-// ReadOff reports whether a cell is read off the protocols' trainings.
+// ReadOff reports whether a cell's trials come from those of the protocols.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)
@@ -104,7 +103,7 @@ func ReadOff(c record.Cell) bool {
 
 var tableCells = sync.OnceValue(func() []record.Cell { return CellsOf(Artifacts()) })
 
-// Table returns an artifact's table; for a chart, its numbers.
+// Table returns an artifact's table, or a chart's numbers as a table.
 func (e *Evidence) Table(a Artifact) (plots.Table, error) {
 	switch {
 	case a.Tuned:

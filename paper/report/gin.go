@@ -21,10 +21,9 @@ func average(x []float64) (mean float64) {
 	return mean
 }
 
-// addedLater explains the mark of exploratory choices.
 const addedLater = "†: added after first results were seen."
 
-// GINTable returns plain GIN's score and masking's gain: published, cited and in departures.
+// GINTable returns plain GIN's score and masking's gain: published, in the cited reading, and under [judge.ForGIN].
 func (e *Evidence) GINTable() (plots.Table, error) {
 	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds",
 		Header: []string{"data, nodes", "paper: without", "adds", "cited reading: without", "adds"},
@@ -32,7 +31,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 			"sizes), and the points that masking adds, with a 95 % interval; means of 10, 25, 50 and 90 % to train on and " +
 			"twenty splits. " + addedLater}
 	for _, choice := range judge.ForGIN() {
-		if choice.Rescale { // unmasked, it equals the cited reading
+		if choice.Rescale { // plain GIN is that of the cited reading
 			t.Header = append(t.Header, "adds, rescaled†")
 			continue
 		}
@@ -78,8 +77,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 	return t, nil
 }
 
-// Levels returns the figure of masking's gain over plain GIN's score, in each stated reading, also stopped on macro
-// F1.
+// Levels returns the figure of masking's gain over plain GIN's score, in each reading of [judge.Levels].
 func (e *Evidence) Levels() (plots.Panels, error) {
 	p := plots.Panels{ID: levelsID, Title: "The better GIN does without masking, the less masking adds",
 		XLabel: "F1 without masking (%)", YLabel: "points gained",

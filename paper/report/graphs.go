@@ -24,7 +24,7 @@ func caseEffectText(e judge.CaseEffect) string {
 	return rangeText(e.Mean, e.Low, e.High, 1)
 }
 
-// GraphsTable returns H1's answers for a model, a row per graph.
+// GraphsTable returns the answers to H1 (PROTOCOL-3.md) for a model, a row per graph.
 func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	answers, err := judge.GraphAnswers(e.third, model)
 	if err != nil {
@@ -61,7 +61,7 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	return t, nil
 }
 
-// OneSign returns H2's sentence.
+// OneSign returns the sentence on H2.
 func (e *Evidence) OneSign() (string, error) {
 	answers, err := judge.GraphAnswers(e.third, "gin")
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *Evidence) OneSign() (string, error) {
 	return "Has the effect one sign over all nine graphs? " + strings.Join(words, "; ") + ".\n", nil
 }
 
-// BeforehandTable returns H3's rank correlations.
+// BeforehandTable returns the rank correlations of H3.
 func BeforehandTable() plots.Table {
 	t := plots.Table{ID: "beforehand", Title: "What tells beforehand", Header: []string{"quantity", "masking",
 		"masking, rescaled"}, Caption: fmt.Sprintf("Spearman's rank correlation with the effect over %d cases (graph, "+
@@ -98,7 +98,6 @@ func BeforehandTable() plots.Table {
 	return t
 }
 
-// bestQuantity returns the most correlated quantity that needs no training.
 func bestQuantity() judge.Quantity {
 	all, best := judge.Correlations(judge.Cases(), false), -1
 	for i, q := range judge.CaseQuantities() {
@@ -140,8 +139,8 @@ func sortedBy(by judge.Quantity, setting datasets.Setting, trainPercent int) (ca
 	return cases
 }
 
-// elsewhere returns the catalogue's graphs without cases. It estimates their quantities from node and edge counts:
-// train neighbours are proportional, and degrees do not shift.
+// elsewhere returns cases for the catalogue's graphs without trials. It estimates their quantities from node and edge
+// counts, with no shift of degrees.
 func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
 	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // by file name
 	for _, c := range judge.Cases() {
@@ -183,7 +182,7 @@ func PredictionsTable() plots.Table {
 	return t
 }
 
-// dense is the mean degree from which a graph is dense; Reddit's is 492.
+// A graph is dense if its mean degree is at least dense; Reddit's is 492.
 const dense = 30
 
 // DenseGraphs returns a sentence on dense graphs, in place of the paper's Reddit.

@@ -33,8 +33,8 @@ const notMeasured = "Not everything has been measured yet.\n"
 
 var errMissing = errors.New("not measured yet")
 
-// Prose fills a template of prose/ with its numbers, or returns a note if some are missing. Numbers that contradict
-// its words are an error.
+// Prose fills a template of prose/ with numbers, or returns a note if some are missing. Numbers that contradict the
+// template's words are an error.
 func (e *Evidence) Prose(name string) (string, error) {
 	source, err := prose.ReadFile("prose/" + name + ".md.tmpl")
 	if err != nil {
@@ -61,8 +61,8 @@ type effect struct {
 	stats.TTest
 	Verdict judge.Verdict
 	Plain   float64   // mean macro F1 without masking, in percent
-	Plains  []float64 // the same, by size
-	BySize  []float64 // means
+	Plains  []float64 // mean macro F1 without masking by size
+	BySize  []float64 // mean effects by size
 }
 
 func (e *Evidence) words() text.FuncMap {
@@ -85,7 +85,7 @@ func (e *Evidence) words() text.FuncMap {
 			return count(all, func(x effect) bool { return x.Verdict != word }) == 0
 		},
 		"ascends": func(x []float64) bool { return slices.IsSorted(x) },
-		// back reports whether the second is below both others, which are near each other.
+		// back reports whether x[1] is below both x[0] and x[2], which are near each other.
 		"back":   func(x []float64) bool { return x[1] < min(x[0], x[2]) && math.Abs(x[2]-x[0]) < (x[0]-x[1])/2 },
 		"mads":   func(x []float64) string { return fmt.Sprintf("%.2f, %.2f, %.2f", x[0], x[1], x[2]) },
 		"half":   func(x float64) float64 { return x / 2 },
@@ -125,7 +125,6 @@ func setting(nodes string) datasets.Setting {
 	return datasets.Transductive
 }
 
-// effectOf takes the results of [judge.Ask].
 func effectOf(a judge.Answer, err error) (effect, error) {
 	if err != nil {
 		return effect{}, err
@@ -140,7 +139,7 @@ func effectOf(a judge.Answer, err error) (effect, error) {
 	return x, nil
 }
 
-// gain has the grid's verdict; nodes is "new" or "known".
+// gain returns an effect with the grid's verdict; nodes is "new" (inductive) or "known" (transductive).
 func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
 	c, err := judge.ChoiceOf(choice)
 	if err != nil {
@@ -174,7 +173,6 @@ func (e *Evidence) gainsOf(models, data, nodes, choice string) (all []effect, er
 	return all, nil
 }
 
-// instead returns how far a choice's plain model exceeds the cited masked one.
 func (e *Evidence) instead(model, data, nodes, choice string) (effect, error) {
 	c, err := judge.ChoiceOf(choice)
 	if err != nil {
@@ -239,7 +237,7 @@ func published(model, data, nodes string) (float64, error) {
 	return 0, fmt.Errorf("the paper has no gain of %s on %s, %s nodes", model, data, nodes)
 }
 
-// distance is the root mean square distance from the paper's "levels" (plain) or "gains".
+// distance returns the root mean square distance from the paper's "levels" (scores without masking) or "gains".
 func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
 	c, err := judge.ChoiceOf(choice)
 	if err != nil {
@@ -257,7 +255,6 @@ func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
 	return math.Sqrt(sum / float64(n)), nil
 }
 
-// squares sums the squared distances of a complete answer's "levels" or "gains" from the paper's, over its n sizes.
 func squares(a judge.Answer, what string) (sum float64, n int) {
 	for i, size := range a.Sizes {
 		ours, theirs := a.Effect.Plain[i], Published(a.Data, a.Model, a.Setting, size, false)
@@ -271,7 +268,6 @@ func squares(a judge.Answer, what string) (sum float64, n int) {
 	return sum, n
 }
 
-// earlyEpochs counts the cited trials, of twenty, that keep an epoch before the sixteenth.
 func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool) (int, error) {
 	plain, with, err := judge.Arms(data, model, setting(nodes), size)
 	if err != nil {
@@ -283,7 +279,6 @@ func (e *Evidence) earlyEpochs(model, data, nodes string, size int, masked bool)
 	return e.countTrials(plain, func(r record.Reading) bool { return r.BestEpoch <= 15 })
 }
 
-// singleClass counts splits of Cora with 90 % train nodes on which masked GAT, stopped on F1, predicts a single class.
 func (e *Evidence) singleClass(nodes string) (int, error) {
 	_, masked, err := judge.Arms(leadingData, "gat", setting(nodes), 90)
 	if err != nil {
@@ -307,7 +302,6 @@ func (e *Evidence) countTrials(c record.Cell, counts func(record.Reading) bool) 
 	return n, nil
 }
 
-// stoppedGAT is what masking changes on Cora in GAT stopped on F1, over the first sizes of the train set.
 func (e *Evidence) stoppedGAT(nodes string, sizes int) (x effect, err error) {
 	all, err := e.each(judge.Departures, leadingData, "gat", setting(nodes))
 	for _, a := range all {
@@ -339,7 +333,6 @@ func (e *Evidence) graded(id string, grade judge.Grade) (bool, error) {
 	return v.Grade == grade, err
 }
 
-// claimed is the effect pooled for a claim about points.
 func (e *Evidence) claimed(id string) (effect, error) {
 	v, err := e.judged(id)
 	if err != nil {
@@ -348,8 +341,8 @@ func (e *Evidence) claimed(id string) (effect, error) {
 	return effect{TTest: *v.Effect}, nil
 }
 
-// cost is what predicting from a cache costs GIN, masked or plain; "without" is masked with cache minus plain without
-// cache.
+// cost returns by how much a cache lowers the F1 of "masked" or "plain" GIN; for "without", masked GIN's F1 with cache
+// minus plain GIN's without.
 func (e *Evidence) cost(data, of string) (effect, error) {
 	contrast := map[string]func(judge.Scores) float64{
 		"masked":  func(s judge.Scores) float64 { return s.Masked - s.MaskedCached },
@@ -367,7 +360,6 @@ func (e *Evidence) meanOf(c record.Cell, m record.Metric) (float64, error) {
 	return average(values), nil
 }
 
-// madOf returns table 2's MAD with neither regulariser, with attention dropout, with masking.
 func (e *Evidence) madOf(model, nodes string, of record.Metric) (all []float64, err error) {
 	c := paper.Cell(leadingData, model, setting(nodes), 10)
 	for _, c := range []record.Cell{c.Fair(), c, masked(c)} {
@@ -380,12 +372,10 @@ func (e *Evidence) madOf(model, nodes string, of record.Metric) (all []float64, 
 	return all, nil
 }
 
-// f1Of is a point of figures 8 and 9.
 func (e *Evidence) f1Of(model, nodes string, keep float64) (float64, error) {
 	return e.meanOf(paper.Masked(paper.Cell(leadingData, model, setting(nodes), 10), keep), record.MacroF1)
 }
 
-// best is the highest point of a line in figure 10.
 type best struct{ P, F1 float64 }
 
 func (e *Evidence) deepest(layers int, nodes string) (best, error) {
@@ -397,7 +387,6 @@ func (e *Evidence) deepest(layers int, nodes string) (best, error) {
 	return best{at.X, f1}, nil
 }
 
-// rankOfLevels is Kendall's rank correlation of masking's gain with plain GIN's score in [Levels].
 func (e *Evidence) rankOfLevels(data, nodes string) (float64, error) {
 	all, err := e.levels(data, setting(nodes))
 	var levels, gains []float64
@@ -419,7 +408,6 @@ func (e *Evidence) rankOfSums() (float64, error) {
 	return rank, err
 }
 
-// in returns a function from model, nodes and reading to an effect of [judge.Scale] or [judge.Departures].
 func (e *Evidence) in(part judge.Part) func(model, nodes, reading string) (effect, error) {
 	return func(model, nodes, reading string) (effect, error) {
 		all, err := e.each(part, leadingData, model, setting(nodes))
@@ -438,8 +426,8 @@ func (e *Evidence) in(part judge.Part) func(model, nodes, reading string) (effec
 	}
 }
 
-// tunedAgainst is tuned masking's lead over an arm in the balanced comparison, for GIN on Cora's known nodes with 10 %
-// train nodes; Plain is the arm's mean.
+// tunedAgainst returns tuned masking's lead over an arm in the balanced comparison, for GIN on Cora (transductive, 10 %
+// train nodes); Plain is the arm's mean.
 func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	for _, t := range e.tuned(balancedID).cells {
 		if t.Model.Name == "gin" && t.Model.With == with && t.Data == leadingData && t.TrainPercent == 10 &&

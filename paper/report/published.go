@@ -1,6 +1,6 @@
 // Package report defines the tables, figures and claims of "Node Masking: Making Graph Neural Networks Generalize and
 // Scale Better" (arXiv 2001.07524) as data, judges them by our trials, and writes reports. Published numbers never
-// become results.
+// enter results.
 package report
 
 import (
@@ -54,11 +54,11 @@ func Published(data, model string, setting datasets.Setting, trainPercent int, m
 	return nil
 }
 
-// smoothnessScore is a MAD on Cora with 10 % train nodes.
+// smoothnessScore is the paper's MAD on Cora with 10 % train nodes.
 type smoothnessScore struct {
 	model           string
 	dropout, masked bool       // attention dropout; node masking
-	mad             [2]float64 // by datasets.Settings
+	mad             [2]float64 // in the order of datasets.Settings
 }
 
 func smoothnessScores() []smoothnessScore {
@@ -69,8 +69,8 @@ func smoothnessScores() []smoothnessScore {
 	}
 }
 
-// caching is GIN with caching, inductive, by [Sizes]: macro F1 in percent without and with masking, and the number of
-// nodes; nodes is the whole graph's.
+// caching holds inductive GIN with caching by [Sizes]: macro F1 in percent without and with masking, and the number of
+// nodes; nodes counts the whole graph.
 type caching struct {
 	plain, masked []float64
 	nodes         int

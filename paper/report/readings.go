@@ -11,7 +11,7 @@ import (
 	"nodemask/plots"
 )
 
-// ReadingsID is the figure of all readings that the paper's text allows. ReadingsFile, in the folder of results, has
+// ReadingsID names the figure of all readings that the paper's text allows. ReadingsFile, in the folder of results, has
 // their effects in points of macro F1.
 const (
 	ReadingsID   = "readings"

@@ -36,8 +36,8 @@ func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " "
 //go:embed report.html.tmpl
 var reportTemplate string
 
-// WriteReport writes one self-contained HTML page: the findings, then a folded chapter per artifact with command,
-// verdicts, sources and data. Links into a chapter open it, and printing opens all.
+// WriteReport writes a self-contained HTML page: the findings, then a folded chapter per artifact with command,
+// verdicts, sources and data. A link into a chapter unfolds it, and printing unfolds all.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence) error {
 	// scripts/reports fills the comment, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")
@@ -88,7 +88,6 @@ func Clickable(drawing interface {
 	return bytes.Replace(svg, []byte("<svg "), []byte(attribute), 1), nil
 }
 
-// trusted is for output of package plots, which escapes its input.
 func trusted[T string | []byte](text T, err error) (template.HTML, error) {
 	return template.HTML(text), err //nolint:gosec // escaped
 }
@@ -98,7 +97,7 @@ func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) err
 		"Todo": "todo"} {
 		text, err := e.Prose(name)
 		if err != nil {
-			// Other results may contradict the prose.
+			// A user's results may contradict the prose.
 			text = fmt.Sprintf("These results say otherwise than the project's: %v\n", err)
 		}
 		contents[key] = proseHTML(text)

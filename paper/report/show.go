@@ -65,7 +65,6 @@ func (a Artifact) Table(r *record.Results) plots.Table {
 
 const boldText = "Bold: significantly above what it is compared with (p < 0.05); with ↓, significantly below."
 
-// against needs two pairs of trials.
 func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	if e.Against == nil {
 		return record.Comparison{}, false
@@ -92,8 +91,8 @@ func Chosen(c record.Cell) string {
 	return string(text)
 }
 
-// Described describes a cell's trials for [plots.Series]: number, command, per trial the seed, macro F1 and epoch
-// kept; and from a line "%%" on a notebook's cell that runs the first of them again, and those of other cells.
+// Described describes a cell's trials for [plots.Series]: number, command, and per trial the seed, macro F1 and epoch
+// kept. Below a line "%%" is code for a notebook cell that reruns the first trial, also of the others.
 func Described(r *record.Results, c record.Cell, others ...record.Cell) string {
 	trials := r.Trials(c)
 	words, seed := fmt.Sprintf("%d trials", len(trials)), uint64(1)
@@ -115,7 +114,6 @@ func Described(r *record.Results, c record.Cell, others ...record.Cell) string {
 	return strings.Join(append(lines, ")"), "\n")
 }
 
-// code returns a cell as an expression in Go, by its differences from the model's preset or the tables' reading.
 func code(c record.Cell) string {
 	maker, choices := "record.NewCell", c.Choices()
 	like := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
@@ -137,7 +135,6 @@ func valuesOf(choices []record.Choice) map[string]string {
 	return values
 }
 
-// show returns NaN without trials.
 func (e Entry) show(r *record.Results) (plots.Field, float64) {
 	values := r.Values(e.Cell, e.Metric)
 	if len(values) == 0 {
@@ -179,7 +176,7 @@ func (a Artifact) Charts(r *record.Results) []plots.Chart {
 	return charts
 }
 
-// series has 95 % confidence intervals for three or more trials.
+// series returns means, with 95 % confidence intervals for three or more trials.
 func (c Curve) series(r *record.Results) plots.Series {
 	s := plots.Series{Name: c.Name}
 	add := func(x float64, values []float64) {

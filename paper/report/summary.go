@@ -110,7 +110,7 @@ func CountTable(all []Judged) plots.Table {
 func orDash(text string) string { return cmp.Or(text, "–") }
 
 // ClaimsForest returns the figure of verdicts: grade, the paper's own rule, and the pooled effect in points of F1,
-// above 0 if it agrees.
+// above 0 if it agrees with the claim.
 func ClaimsForest(artifacts []Artifact, e *Evidence) plots.Forest {
 	all := Judge(artifacts, e)
 	f := plots.Forest{ID: SummaryID, Title: "The paper's claims, and what was found",
@@ -220,7 +220,7 @@ func (e *Evidence) filesOf(cells []record.Cell) []string {
 	return files
 }
 
-// finite rounds to six decimals, equal on all machines; nil if not finite.
+// finite rounds to six decimals, which are equal on all machines; nil if not finite.
 func finite(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

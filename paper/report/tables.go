@@ -15,7 +15,6 @@ import (
 
 func percent(size int) string { return fmt.Sprintf("%d %%", size) }
 
-// place returns "inductive 10 %".
 func place(c record.Cell) string { return string(c.Setting) + " " + percent(c.TrainPercent) }
 
 func plainCells(data, model string, settings []datasets.Setting, sizes []int) (all []record.Cell) {
@@ -85,7 +84,6 @@ func tableGAT(id, data string) Artifact {
 	return a
 }
 
-// oneSplit reports whether the paper has ten trials on one split.
 func oneSplit(data string) bool { return data != "citeseer" }
 
 func sizesOf(data string) []int {
@@ -196,8 +194,8 @@ func tableScale(id, data string) Artifact {
 	return a
 }
 
-// overKeepRates covers the appendix's keep rates, and 1, where [paper.Masked] omits attention dropout too: only
-// masking changes.
+// overKeepRates covers the appendix's keep rates, and 1. There [paper.Masked] omits attention dropout too, so that only
+// masking changes along the curve.
 func overKeepRates(name string, c record.Cell, masked func(record.Cell, float64) record.Cell) Curve {
 	curve := Curve{Name: name}
 	for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
@@ -322,7 +320,7 @@ type variant struct {
 	of   func(record.Cell) record.Cell
 }
 
-// sideBySide has a row per variant, compared with the first, and columns for 10 and 50 % of Cora in both settings.
+// sideBySide adds a row per variant, compared with the first, and columns for 10 and 50 % of Cora in both settings.
 func sideBySide(a Artifact, models []string, variants ...variant) Artifact {
 	a.Labels = []string{"model", "trained with"}
 	for _, c := range fewColumns("gin") {
@@ -381,7 +379,7 @@ func tableModels() Artifact {
 		[]string{"gcn", "sage", "gatv2"}, variant{"plain", record.Cell.Fair}, variant{"node masking", masked})
 }
 
-// Unmasked returns a masked cell's counterpart, with its model's attention dropout.
+// Unmasked returns a masked cell without masking, with its model's attention dropout.
 func Unmasked(c record.Cell) record.Cell {
 	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
 	return c.Masked(1).With(func(p *hyper.Parameters) {
@@ -395,7 +393,6 @@ func Label(c record.Cell) string {
 	return c.Label(usual(c), paper.MaskedKeepRate)
 }
 
-// usual returns the tables' cell for c's data, model, setting and train share, masked if c is.
 func usual(c record.Cell) record.Cell {
 	like := paper.Cell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	if c.Parameters.KeepRate.Active() {

@@ -12,7 +12,7 @@ import (
 	"nodemask/stats"
 )
 
-// tunedID's arms draw configurations, balancedID's share them.
+// In tunedID each arm draws its own configurations; in balancedID all arms share them.
 const (
 	tunedID    = "table-tuned"
 	balancedID = "table-balanced"
@@ -52,7 +52,6 @@ func (e *Evidence) tuned(id string) tunedComparison {
 	})
 }
 
-// having returns the models' cells that show an arm.
 func (c tunedComparison) having(arm string, models ...judge.TunedModel) []judge.Tuned {
 	return slices.DeleteFunc(slices.Clone(c.cells), func(t judge.Tuned) bool {
 		return !slices.Contains(models, t.Model) || !slices.ContainsFunc(t.Arms, func(a judge.TunedArm) bool {
@@ -71,7 +70,6 @@ func tunedOthers() []tunedOther {
 	return []tunedOther{{"dropedge", judge.ArmDropEdge, "DropEdge"}, {"dropout", judge.ArmDropout, "dropout"}}
 }
 
-// chosenByThree stands beside each number of the balanced comparison.
 const chosenByThree = "Three splits choose the configurations, and three are few: part of a gain may make up for a bad " +
 	"choice (docs/REPRODUCTION.md)."
 

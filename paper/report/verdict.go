@@ -16,23 +16,23 @@ import (
 // Verdict is a grade with its evidence.
 type Verdict struct {
 	Grade judge.Grade
-	// Of counts comparisons, Holds significant ones (p < 0.05, or by the claim's rule) that agree with the claim,
-	// Against those that disagree.
+	// Of counts comparisons; Holds counts those that significantly (p < 0.05, or by the claim's rule) agree with the
+	// claim, Against those that significantly disagree.
 	Holds, Against, Of int
 	// Effect is the mean over comparisons, above 0 if it agrees with the claim; or nil.
 	Effect     *stats.TTest
 	Unit       string
 	Published  *float64 // mean over the same comparisons, or nil
-	Robust     string   // in readings around the cited one; "": does not apply
-	Detectable float64  // for CannotTell: true difference found with a power of 80 %
-	Figures    string   // on one line
-	command    string   // "": the claim's table's
-	files      []string // of trials; nil: the claim's table's
+	Robust     string   // result in readings around the cited one; "": does not apply
+	Detectable float64  // for CannotTell: the true difference that would be found with a power of 80 %
+	Figures    string   // the numbers, on one line
+	command    string   // shows the evidence; "": the command of the claim's table
+	files      []string // files of trials; nil: those of the claim's table
 }
 
 const points = "points"
 
-// Strict returns the paper's rule in numbers, "4 of 14", or "".
+// Strict returns how many comparisons significantly agree, "4 of 14", or "".
 func (v Verdict) Strict() string {
 	if v.Of == 0 {
 		return ""
@@ -56,13 +56,11 @@ func intervalText(t stats.TTest, digits int) string {
 	return rangeText(t.MeanDifference, t.Low, t.High, digits)
 }
 
-// rangeText returns "+0.16 [−0.20, 0.52]".
 func rangeText(x, low, high float64, digits int) string {
 	unsigned := func(x float64) string { return strings.TrimPrefix(plots.Signed(x, digits), "+") }
 	return fmt.Sprintf("%s [%s, %s]", plots.Signed(x, digits), unsigned(low), unsigned(high))
 }
 
-// crossEntropy differs by thousandths.
 const crossEntropy = "cross-entropy"
 
 func digitsOf(unit string) int {
@@ -84,13 +82,11 @@ func notRun(format string, a ...any) Verdict {
 	return Verdict{Grade: judge.NotRun, Figures: fmt.Sprintf(format, a...)}
 }
 
-// difference compares two trials of a seed.
 type difference struct {
 	seed  uint64
 	value float64
 }
 
-// differences returns a's metric minus b's by pair of trials.
 func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Cell,
 	mb record.Metric) (all []difference) {
 	for one, other := range r.Pairs(a, b) {
@@ -103,10 +99,9 @@ func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Ce
 	return all
 }
 
-// comparison is one place, such as a setting, at which a claim is tested.
 type comparison struct {
 	name string
-	// Above 0 if they agree with the claim.
+	// Differences above 0 agree with the claim.
 	differences func(*record.Results) []difference
 	published   *float64 // or nil
 }
@@ -120,8 +115,7 @@ func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judgePairs grades a claim by [grade], comparing pairs of trials at each place; the pooled effect is each seed's mean
-// over places.
+// judgePairs grades a claim by [grade]; the pooled effect is each seed's mean over comparisons.
 func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
 	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
@@ -233,8 +227,8 @@ func (v *Verdict) detect() string {
 		v.Unit)
 }
 
-// grade grades a claim in one reading: of n comparisons k are significantly above 0 and m below (p < 0.05); pooled is
-// their mean with its 95 % interval over seeds.
+// grade grades a claim in one reading. Of n comparisons k are significantly above 0 and m below (p < 0.05); pooled is
+// their mean with a 95 % interval over seeds.
 //
 //   - reproduced: pooled is significantly above 0, 2k ≥ n and m = 0.
 //   - same direction: pooled is significantly above 0, otherwise.
@@ -253,8 +247,8 @@ func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	return judge.CannotTell
 }
 
-// judgeCited grades a claim by PROTOCOL-2.md in one of [judge.Choices]; not run while splits are missing. published is
-// the mean over sizes, or nil.
+// judgeCited grades a claim by PROTOCOL-2.md under one of [judge.Choices]; the grade is [judge.NotRun] while splits are
+// missing. published is the mean over sizes, or nil.
 func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice judge.Choice,
 	contrast judge.Contrast, published *float64) Verdict {
 	a, err := judge.Ask(e.cited, data, model, setting, choice, contrast)
@@ -295,7 +289,6 @@ func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choi
 	return v
 }
 
-// corrected returns the p-value corrected over the grid, if the answer is in it.
 func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge.Contrast) (float64, error) {
 	at := slices.IndexFunc(judge.Rows(), func(r judge.Row) bool { return r.Model == a.Model && r.Choice == choice })
 	if at < 0 || contrast.Of != nil {
@@ -308,10 +301,10 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades a claim that something exceeds zero; v has the published effect. Reproduced: it helps, by
+// gradeCited grades a claim that an effect exceeds zero; v has the published effect. Reproduced: the effect helps, by
 // [judge.VerdictOf]. Same direction: it helps, but its interval is all above twice or all below half of the published
-// effect; or we cannot tell, but nine places in ten are above zero. Contradicted: it hurts. A zero other than 0 is our
-// margin: then the interval decides.
+// effect; or the verdict is unclear, but nine comparisons in ten are above 0. Contradicted: the effect hurts. A zero
+// other than 0 is our margin; then the interval decides.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {

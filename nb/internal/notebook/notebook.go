@@ -22,8 +22,8 @@ func UntilStopped() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
-// Image returns an <img> of the drawing. Its dark mode rules still apply, but it cannot inherit the text
-// colour, so it gets a contrasting background.
+// Image returns an <img> of the drawing, with a contrasting background, as it cannot inherit the text colour. The
+// drawing's dark mode rules still apply.
 func Image(svg []byte, alt string) string {
 	if start := bytes.Index(svg, []byte("<svg")); start >= 0 {
 		if end := bytes.IndexByte(svg[start:], '>'); end >= 0 && svg[start+end-1] != '/' {
@@ -35,9 +35,9 @@ func Image(svg []byte, alt string) string {
 		html.EscapeString(alt))
 }
 
-// Chart returns [Image] with points on top: hovering over one shows its numbers, a click opens its trials. It needs no
-// script; in pages that train, a script adds its own points (data-places). The lines of a note from "%%" on are a cell
-// that a button writes and runs, by JupyterLab's command linker.
+// Chart returns [Image] with points on top: hovering over a point shows its numbers, a click opens its trials. It needs
+// no script; in pages that train, a script adds its own points (data-places). If a note has a line "%%", the lines
+// below are code for a new notebook cell, which a button adds and runs.
 func Chart(svg []byte, alt string, places []plots.Place) string {
 	picture := Image(svg, alt)
 	var points strings.Builder
@@ -69,7 +69,6 @@ func Chart(svg []byte, alt string, places []plots.Place) string {
 		picture + "\n" + points.String() + "</div>"
 }
 
-// runButton returns a button that adds a cell with this code below, and runs it.
 func runButton(code string) string {
 	return Button("Run it again, in a cell below", "apputils:run-all-enabled", map[string]any{
 		"commands": []string{"notebook:insert-cell-below", "notebook:replace-selection", "notebook:run-cell"},
@@ -80,7 +79,7 @@ func runButton(code string) string {
 func Button(text, command string, args any) string {
 	arguments, err := json.Marshal(args)
 	if err != nil {
-		return "" // never for strings
+		return "" // cannot fail for strings
 	}
 	return fmt.Sprintf(`<button data-commandlinker-command="%s" data-commandlinker-args="%s">%s</button>`+"\n", command,
 		html.EscapeString(string(arguments)), html.EscapeString(text))

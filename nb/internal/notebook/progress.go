@@ -16,10 +16,10 @@ import (
 	"nodemask/plots"
 )
 
-// Progress shows a progress bar with the time left, and losses, as one output that stays as a picture. Outside a
-// notebook only [Progress.End] prints. Methods are safe for concurrent use.
+// Progress shows a progress bar with the time left, and a chart of losses that stays as a picture. Outside a notebook
+// only [Progress.End] prints. Methods are safe for concurrent use.
 type Progress struct {
-	// Order lists curves in drawing order; others follow.
+	// Order lists curves in drawing order; curves not listed follow.
 	Order []string
 	// Kept marks finished trials as stored.
 	Kept  bool
@@ -36,10 +36,10 @@ type Progress struct {
 	end    time.Time // estimated; zero: unknown
 	curves []*lossCurve
 	status string
-	heard  time.Time // the last epoch's or trial's time
+	heard  time.Time // when the last epoch or trial ended
 	idle   bool      // no epoch since the last trial
 	on     string    // backend
-	// Time between a trial and the next curve's first epoch, mostly compilation.
+	// Time between the end of a trial and the next curve's first epoch, mostly compilation.
 	compiled time.Duration
 	programs int
 }
@@ -48,13 +48,13 @@ type lossCurve struct {
 	name              string
 	seed              uint64
 	train, validation []float64
-	kept              string // about the epoch kept; "": not yet
+	kept              string // text about the kept epoch; "": none yet
 	best              int
 }
 
 const refresh = 400 * time.Millisecond
 
-// NewProgress returns the progress of a number of trials; 0: open-ended.
+// NewProgress returns the progress of a number of trials; 0 means open-ended.
 func NewProgress(title string, trials int) *Progress {
 	now := time.Now()
 	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: now, heard: now, idle: true}
@@ -91,7 +91,7 @@ func (p *Progress) RunsOn(backend string) {
 	p.update(true)
 }
 
-// Trials sets the number of finished trials, and how many earlier runs finished.
+// Trials sets the number of finished trials, and how many of them earlier runs finished.
 func (p *Progress) Trials(done, before int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -112,7 +112,7 @@ func (p *Progress) started(name string) bool {
 	return slices.ContainsFunc(p.curves, func(c *lossCurve) bool { return c.name == name })
 }
 
-// Tick shows each second that a model is compiling, until an epoch arrives or stop is called.
+// Tick updates the output each second while a model compiles, until an epoch arrives or stop is called.
 func (p *Progress) Tick() (stop func()) {
 	done := make(chan struct{})
 	go func() {
@@ -189,7 +189,8 @@ func (p *Progress) picture() string {
 	return Chart(svg, c.Title, places)
 }
 
-// Finished replaces a name's losses by a finished trial's and rings the epoch kept, from 1. macroF1 is in percent.
+// Finished replaces a curve's losses with a finished trial's and circles the kept epoch best (from 1). macroF1 is in
+// percent.
 func (p *Progress) Finished(name string, seed uint64, train, validation []float64, best int, macroF1 float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -283,8 +284,8 @@ func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string 
 	return text
 }
 
-// Collapsed describes a trial that learnt nothing. f1, and constant for predicting one class, are validation macro F1
-// in percent.
+// Collapsed describes a trial that learnt nothing. f1 is its validation macro F1 in percent, constant that of
+// predicting one class.
 func Collapsed(name string, seed uint64, f1, constant float64, p hyper.Parameters) string {
 	var try []string
 	if p.KeepRate.Active() {

@@ -17,7 +17,7 @@ import (
 
 const module = "nodemask"
 
-// withImports returns the source with missing imports of the project's packages, by their names; nil if nothing is
+// withImports adds to source the missing imports of the project's packages, found by name. It returns nil if nothing is
 // missing or the source is invalid.
 func withImports(source []byte, project string) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
@@ -46,7 +46,6 @@ func withImports(source []byte, project string) ([]byte, error) {
 	return slices.Concat(source[:at], lines.Bytes(), source[at:]), nil
 }
 
-// missing returns the names of packages that a file uses and does not import.
 func missing(file *ast.File) map[string]bool {
 	unresolved := map[*ast.Ident]bool{}
 	for _, identifier := range file.Unresolved {
@@ -72,7 +71,7 @@ func missing(file *ast.File) map[string]bool {
 	return wanted
 }
 
-// named returns the project's folders whose packages have a wanted name, without other modules, commands and internal
+// named returns the project's folders with packages of the wanted names, except other modules, commands and internal
 // packages.
 func named(project string, wanted map[string]bool) (map[string][]string, error) {
 	folders := map[string][]string{}

@@ -1,10 +1,10 @@
-// Command cell replaces two programs of a notebook's kernel, depending on its own name.
+// Command cell replaces two programs of a notebook's kernel; the name of its executable chooses which.
 //
-// As goimports it imports the project's packages and leaves the rest to the real, slow goimports (in LAB/tools), which
-// searches every module on the machine.
+// As goimports it imports the project's packages and leaves other packages to the real goimports (in LAB/tools), which
+// is slow, as it searches every module on the machine.
 //
-// As go it shows a cell's last line, if an expression, and removes the line "# gonb_45aaa29b" (gonb's package name)
-// above compiler errors.
+// As go it shows a cell's last line if that is an expression, and removes the line "# gonb_45aaa29b" (gonb's package
+// name) above compiler errors.
 //
 // It is installed as LAB/bin/goimports and LAB/bin/go; LAB is in .nodemask.
 package main
@@ -33,7 +33,7 @@ func main() {
 	}
 	if err != nil {
 		var exit *exec.ExitError
-		if errors.As(err, &exit) { // it has printed why
+		if errors.As(err, &exit) { // the program has printed why
 			os.Exit(exit.ExitCode())
 		}
 		fmt.Fprintln(os.Stderr, "cell:", err)

@@ -17,8 +17,8 @@ import (
 
 var gonbPackage = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]*\n`)
 
-// goCommand runs the go command after bin in PATH. If it builds a cell (main.go in the working directory), main's last
-// line shows itself.
+// goCommand runs the first go command in PATH outside bin. If that builds a cell (main.go in the working directory),
+// main's last line shows its value.
 func goCommand(bin, project string, args []string) error {
 	command, err := goAfter(bin)
 	if err != nil {
@@ -49,7 +49,7 @@ func goCommand(bin, project string, args []string) error {
 			return err
 		}
 	}
-	if shown == nil || err != nil { // errors must be those of the original cell; calls without results cannot be shown
+	if shown == nil || err != nil { // report errors of the original cell; calls without results cannot be shown
 		said, err = run()
 	}
 	if _, err := os.Stderr.Write(said); err != nil {
@@ -58,7 +58,6 @@ func goCommand(bin, project string, args []string) error {
 	return err
 }
 
-// goAfter returns the first go command in PATH outside bin.
 func goAfter(bin string) (string, error) {
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
 		if real, err := filepath.EvalSymlinks(folder); err != nil || real == bin {
@@ -71,7 +70,7 @@ func goAfter(bin string) (string, error) {
 	return "", errors.New("no go command in PATH: install Go and run 'make setup-lab'")
 }
 
-// showing passes main's last expression to nb.Show; nil if there is nothing to show. Line numbers stay.
+// showing passes main's last expression to nb.Show and keeps line numbers; nil if there is nothing to show.
 func showing(source []byte, project string) []byte {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", source, 0)
@@ -97,7 +96,6 @@ func showing(source []byte, project string) []byte {
 
 var quiet = []string{"Tree", "Reading", "Sweep"}
 
-// shows is false for calls made for their effects, such as fmt.Println.
 func shows(file *ast.File, x ast.Expr, project string) bool {
 	call, ok := x.(*ast.CallExpr)
 	if !ok {
