@@ -14,9 +14,10 @@ const (
 	deviation = " ± "
 )
 
-// html returns a <table>, or with Under or Sections a <figure> with a narrower table. Styles are inline: untrusted
-// notebooks lack style sheets.
+// html returns a <table>, or with Under, Blocks or Sections a <figure> of tables that wrap on narrow pages. Styles are
+// inline: untrusted notebooks lack style sheets.
 func (t Table) html() string {
+	var b strings.Builder
 	attributes, title, caption := "", svg.Escape(svg.Plain(t.Title)), svg.Escape(svg.Plain(t.Caption))
 	if t.ID != "" {
 		attributes = fmt.Sprintf(` id="%s"`, svg.ElementID(t.ID))
@@ -24,36 +25,47 @@ func (t Table) html() string {
 	if title != "" {
 		title = "<b>" + title + "</b>"
 	}
-	caption = strings.TrimSpace(title + " " + caption)
-	b := block{Table: t, Builder: new(strings.Builder)}
-	for i := range t.Header {
-		if (i > 0 || !t.Sections) && !slices.Contains(t.Under, i) {
-			b.columns = append(b.columns, i)
-		}
-	}
+	tag, inside := "table", "caption"
 	if t.figure() {
-		fmt.Fprintf(b, "<figure%s style=\"margin:0\">\n<figcaption>%s</figcaption>\n<table>\n", attributes, caption)
-		b.table()
-		b.WriteString("</figure>\n")
+		tag, inside = "figure", "figcaption"
+		attributes += ` style="margin:0"`
+	}
+	fmt.Fprintf(&b, "<%s%s>\n", tag, attributes)
+	if caption = strings.TrimSpace(title + " " + caption); caption != "" {
+		fmt.Fprintf(&b, "<%s>%s</%[1]s>\n", inside, caption)
+	}
+	if !t.figure() {
+		t.htmlBlock(&b, t.labels(), len(t.Header))
 		return b.String()
 	}
-	fmt.Fprintf(b, "<table%s>\n", attributes)
-	if caption != "" {
-		fmt.Fprintf(b, "<caption>%s</caption>\n", caption)
+	// Blocks have equally many rows, so aligning their ends makes the rows level.
+	b.WriteString("<div style=\"display:flex;flex-wrap:wrap;align-items:flex-end;gap:12px 28px\">\n")
+	begins := slices.Concat([]int{t.labels()}, t.Blocks, []int{len(t.Header)})
+	for i, begin := range begins[:len(begins)-1] {
+		b.WriteString("<table>\n")
+		t.htmlBlock(&b, begin, begins[i+1])
 	}
-	b.table()
+	b.WriteString("</div>\n</figure>\n")
 	return b.String()
 }
 
-func (t Table) figure() bool { return len(t.Under) > 0 || t.Sections }
+func (t Table) figure() bool { return len(t.Under) > 0 || len(t.Blocks) > 0 || t.Sections }
 
 type block struct {
 	Table
 	*strings.Builder
-	columns []int
+	columns  []int
+	twoLines bool // all numbers have a second line, which keeps the first level
 }
 
-func (b block) table() {
+func (t Table) htmlBlock(w *strings.Builder, begin, end int) {
+	b := block{Table: t, Builder: w}
+	for i := range end {
+		if (i > 0 || !t.Sections) && (i < t.labels() || i >= begin && !slices.Contains(t.Under, i)) {
+			b.columns = append(b.columns, i)
+			b.twoLines = b.twoLines || len(t.under(i)) > 0
+		}
+	}
 	b.WriteString("<thead>\n<tr>")
 	for _, i := range b.columns {
 		fmt.Fprintf(b, `<th scope="col" style="%s">%s`, b.style(i, ";max-width:14ch"), unbroken(b.Header[i]))
@@ -65,16 +77,16 @@ func (b block) table() {
 		b.WriteString("</th>")
 	}
 	b.WriteString("</tr>\n</thead>\n<tbody>\n")
-	for r, row := range b.Rows {
-		section := b.Sections && (r == 0 || row[0].Text != b.Rows[r-1][0].Text)
-		if r > 0 && (b.ruled(r) || section) {
+	for r, row := range t.Rows {
+		section := t.Sections && (r == 0 || row[0].Text != t.Rows[r-1][0].Text)
+		if r > 0 && (t.ruled(r) || section) {
 			b.WriteString("</tbody>\n<tbody>\n")
 		}
 		if section {
 			fmt.Fprintf(b, "<tr><th scope=\"rowgroup\" colspan=\"%d\" style=\"text-align:left\">%s</th></tr>\n",
 				len(b.columns), row[0].bolden(unbroken(row[0].Text)))
 		}
-		b.row(row, b.ruled(r))
+		b.row(row, t.ruled(r))
 	}
 	b.WriteString("</tbody>\n</table>\n")
 }
@@ -93,7 +105,7 @@ func (b block) row(row []Field, ruled bool) {
 			style += ";border-top:1px solid"
 		}
 		fmt.Fprintf(b, `<%s%s style="%s"%s>%s`, tag, scope, style, row[i].attributes(), text)
-		if len(b.Under) > 0 && !b.isText(i) {
+		if b.twoLines && !b.isText(i) {
 			parts := []string{"\u00a0"}
 			for _, k := range b.under(i) {
 				if row[k].Text != "" {
@@ -114,7 +126,7 @@ func (b block) second(parts []string, between string) {
 }
 
 // whole matches text that must stay on one line: flags, intervals and bounds.
-var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[\d+ %\]|^\d+ %$|&lt; 0\.001`)
+var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[\d+ %\]|&lt; 0\.001`)
 
 func unbroken(text string) string {
 	return whole.ReplaceAllString(svg.Escape(text), `<span style="white-space:nowrap">$0</span>`)

@@ -40,6 +40,7 @@ type Table struct {
 	// How HTML narrows a wide table; other formats keep all columns.
 
 	Under    []int // columns, ascending, drawn small under the previous column
+	Blocks   []int // columns, ascending, that begin a new table, next to the previous one or below it
 	Sections bool  // the first column becomes a heading
 }
 
@@ -80,8 +81,12 @@ func (t Table) check() error {
 	if !ascending(t.Groups, 1, len(t.Rows)-1) {
 		return fmt.Errorf("groups begin at rows %v: expected ascending numbers from 1 to %d", t.Groups, len(t.Rows)-1)
 	}
-	if first := t.labels() + 1; !ascending(t.Under, first, columns-1) {
-		return fmt.Errorf("columns %v under others: expected ascending numbers from %d to %d", t.Under, first, columns-1)
+	first := t.labels() + 1
+	for _, these := range [][]int{t.Under, t.Blocks} {
+		if !ascending(these, first, columns-1) {
+			return fmt.Errorf("columns %v under others or at the head of a block: expected ascending numbers from %d to %d",
+				these, first, columns-1)
+		}
 	}
 	return nil
 }
@@ -116,7 +121,8 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 //   - html is a <table> with a <tbody> for each group, or a <figure> of such tables.
 //
 // It returns an error unless every row is as long as the header, TextColumns is between 0 and that length, Groups has
-// rows below the first, Under has columns of numbers after the first, and Sections leaves a label in each row.
+// rows below the first, Under and Blocks have columns of numbers after the first, and Sections leaves a label in each
+// row.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err

@@ -90,7 +90,6 @@ func unstyled(html string) string {
 		`style="text-align:left;border-top:1px solid"`, "LEFT-RULED",
 		`style="text-align:right;white-space:nowrap;border-top:1px solid"`, "NUMBER-RULED",
 		`<small style="opacity:.8">`, "<small SOFT>", `style="text-align:left;max-width:14ch"`, "NAME",
-		`<span style="white-space:nowrap">`, "<span WHOLE>",
 		`style="text-align:right;max-width:14ch"`, "NAME-RIGHT", `style="text-align:left;max-width:24ch"`, "TEXT",
 	).Replace(html)
 }
@@ -227,7 +226,8 @@ func TestAFieldTellsAPageWhichCellItIsInEveryKindOfTable(t *testing.T) {
 
 func wide() plots.Table {
 	return plots.Table{
-		ID: "wide", Title: "Wide", Caption: "Narrow.", TextColumns: 2, Sections: true, Under: []int{3, 4},
+		ID: "wide", Title: "Wide", Caption: "In two blocks.", TextColumns: 2, Sections: true, Under: []int{3, 4},
+		Blocks: []int{5},
 		Header: []string{"setting", "train", "a: GIN", "paper", "Δ", "b: GIN", "b: NM"},
 		Rows: [][]plots.Field{
 			{{Text: "inductive"}, {Text: "10 %"}, {Text: "51.0 ± 1.0", Bold: true, Note: "3 trials"}, {Text: "52.9"},
@@ -238,30 +238,40 @@ func wide() plots.Table {
 	}
 }
 
-func TestAWideTableIsAFigureWithSections(t *testing.T) {
+func TestAWideTableIsAFigureOfBlocksWithSections(t *testing.T) {
 	assert.Equal(t, `<figure id="wide" style="margin:0">
-<figcaption><b>Wide</b> Narrow.</figcaption>
+<figcaption><b>Wide</b> In two blocks.</figcaption>
+<div style="display:flex;flex-wrap:wrap;align-items:flex-end;gap:12px 28px">
 <table>
 <thead>
-<tr><th scope="col" NAME>train</th><th scope="col" NAME-RIGHT>a: GIN<br/><small SOFT>paper, Δ</small></th>`+
-		`<th scope="col" NAME-RIGHT>b: GIN</th><th scope="col" NAME-RIGHT>b: NM</th></tr>
+<tr><th scope="col" NAME>train</th><th scope="col" NAME-RIGHT>a: GIN<br/><small SOFT>paper, Δ</small></th></tr>
 </thead>
 <tbody>
-<tr><th scope="rowgroup" colspan="4" LEFT>inductive</th></tr>
-<tr><th scope="row" TEXT><span WHOLE>10 %</span></th><td NUMBER title="3 trials" tabindex="0"><b>51.0</b>`+
-		"<small SOFT> ± 1.0</small><br/><small SOFT>52.9\u2002−1.9</small></td><td NUMBER>1<br/><small SOFT>\u00a0</small></td>"+
-		"<td NUMBER>2<br/><small SOFT>\u00a0</small></td></tr>\n"+
-		"<tr><th scope=\"row\" TEXT><span WHOLE>20 %</span></th><td NUMBER>–<br/><small SOFT>\u00a0</small></td>"+
-		"<td NUMBER>3<br/><small SOFT>"+
-		"\u00a0</small></td><td NUMBER>4<br/><small SOFT>\u00a0</small></td></tr>\n"+
+<tr><th scope="rowgroup" colspan="2" LEFT>inductive</th></tr>
+<tr><th scope="row" TEXT>10 %</th><td NUMBER title="3 trials" tabindex="0"><b>51.0</b>`+
+		"<small SOFT> ± 1.0</small><br/><small SOFT>52.9\u2002−1.9</small></td></tr>\n"+
+		`<tr><th scope="row" TEXT>20 %</th><td NUMBER>–<br/><small SOFT>`+"\u00a0</small></td></tr>\n"+
 		`</tbody>
 <tbody>
-<tr><th scope="rowgroup" colspan="4" LEFT>&lt;b&gt;</th></tr>
-<tr><th scope="row" TEXT><span WHOLE>10 %</span></th><td NUMBER>5<br/><small SOFT>`+"\u00a0</small></td>"+
-		"<td NUMBER>6<br/><small SOFT>"+
-		"\u00a0</small></td><td NUMBER>7<br/><small SOFT>\u00a0</small></td></tr>\n"+
+<tr><th scope="rowgroup" colspan="2" LEFT>&lt;b&gt;</th></tr>
+<tr><th scope="row" TEXT>10 %</th><td NUMBER>5<br/><small SOFT>`+"\u00a0</small></td></tr>\n"+
 		`</tbody>
 </table>
+<table>
+<thead>
+<tr><th scope="col" NAME>train</th><th scope="col" NAME-RIGHT>b: GIN</th><th scope="col" NAME-RIGHT>b: NM</th></tr>
+</thead>
+<tbody>
+<tr><th scope="rowgroup" colspan="3" LEFT>inductive</th></tr>
+<tr><th scope="row" TEXT>10 %</th><td NUMBER>1</td><td NUMBER>2</td></tr>
+<tr><th scope="row" TEXT>20 %</th><td NUMBER>3</td><td NUMBER>4</td></tr>
+</tbody>
+<tbody>
+<tr><th scope="rowgroup" colspan="3" LEFT>&lt;b&gt;</th></tr>
+<tr><th scope="row" TEXT>10 %</th><td NUMBER>6</td><td NUMBER>7</td></tr>
+</tbody>
+</table>
+</div>
 </figure>
 `, unstyled(render(t, wide(), plots.FormatHTML)))
 }

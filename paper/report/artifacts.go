@@ -49,6 +49,7 @@ type Artifact struct {
 	About  string // what the artifact shows, and how to read it
 
 	Labels, Columns []string // of a table
+	Blocks          []int    // columns, from 0, before which a page may break
 	Rows            []Row
 	XLabel, YLabel  string // of a chart
 	Curves          []Curve

@@ -29,6 +29,9 @@ func (a Artifact) Table(r *record.Results) plots.Table {
 		}
 	}
 	for i, column := range a.Columns {
+		if slices.Contains(a.Blocks, i) {
+			t.Blocks = append(t.Blocks, len(t.Header))
+		}
 		t.Header = append(t.Header, column)
 		if published[i] {
 			t.Under = append(t.Under, len(t.Header), len(t.Header)+1)

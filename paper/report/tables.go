@@ -57,7 +57,10 @@ func tableGAT(id, data string) Artifact {
 			"plain model." +
 			splitsAbout(data),
 		Labels: []string{"setting", "train"}}
-	for _, name := range []string{"GAT", "SGAT"} {
+	for i, name := range []string{"GAT", "SGAT"} {
+		if i > 0 {
+			a.Blocks = []int{len(a.Columns)}
+		}
 		a.Columns = append(a.Columns, name, name+", no att. dropout", name+" + NM")
 		if oneSplit(data) {
 			a.Columns = append(a.Columns, name+", twenty splits", name+" + NM, twenty splits")
@@ -146,7 +149,10 @@ func tableGIN(id, data string, sizes []int, settings []datasets.Setting) Artifac
 	if data != "reddit" {
 		a.About += splitsAbout(data)
 	}
-	for _, setting := range settings {
+	for i, setting := range settings {
+		if i > 0 {
+			a.Blocks = append(a.Blocks, len(a.Columns))
+		}
 		a.Columns = append(a.Columns, string(setting)+": GIN", string(setting)+": GIN + NM")
 		if splits {
 			a.Columns = append(a.Columns, string(setting)+", twenty splits: GIN", string(setting)+", twenty splits: GIN + NM")
@@ -177,7 +183,7 @@ func tableScale(id, data string) Artifact {
 			"nodes, and “reached” are those within two hops; with caching they are the nodes outside the train set and " +
 			"the train nodes next to one of them.",
 		Labels:  []string{"train"},
-		Columns: []string{"GIN", "#nodes", "reached", "cached: GIN", "cached: GIN + NM", "cached: #nodes"}}
+		Columns: []string{"GIN", "#nodes", "reached", "cached: GIN", "cached: GIN + NM", "cached: #nodes"}, Blocks: []int{3}}
 	p := publishedCaching(data)
 	for i, size := range Sizes() {
 		plain := paper.Cell(data, "gin", datasets.Inductive, size)
@@ -277,7 +283,7 @@ func tableScores() Artifact {
 	a := Artifact{ID: "table-scores", Title: "Macro F1, micro F1 and accuracy on Cora",
 		About:  "The paper says that they agree. With one class for each node, micro F1 and accuracy are the same number.",
 		Labels: []string{"model", "setting", "train"}, Columns: []string{"macro F1", "micro F1", "accuracy", "+ NM: macro F1",
-			"+ NM: micro F1", "+ NM: accuracy"}}
+			"+ NM: micro F1", "+ NM: accuracy"}, Blocks: []int{3}}
 	for _, model := range judge.Models() {
 		for _, plain := range fewCells(model) {
 			row := Row{Labels: []string{strings.ToUpper(model), string(plain.Setting), percent(plain.TrainPercent)}}
@@ -300,6 +306,9 @@ func tableValidation() Artifact {
 			"here it is 10 %. Ten trials on a split each; what is significant is tested against the same share without masking.",
 		Labels: []string{"model", "validation"}}
 	for _, c := range fewColumns("gin") {
+		if len(a.Columns) > 0 {
+			a.Blocks = append(a.Blocks, len(a.Columns))
+		}
 		a.Columns = append(a.Columns, place(c)+": plain", place(c)+": + NM")
 	}
 	for _, model := range judge.Models() {
@@ -322,7 +331,7 @@ type variant struct {
 
 // sideBySide adds a row per variant, compared with the first, and columns for 10 and 50 % of Cora in both settings.
 func sideBySide(a Artifact, models []string, variants ...variant) Artifact {
-	a.Labels = []string{"model", "trained with"}
+	a.Labels, a.Blocks = []string{"model", "trained with"}, []int{len(datasets.Settings())}
 	for _, c := range fewColumns("gin") {
 		a.Columns = append(a.Columns, place(c))
 	}
