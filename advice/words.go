@@ -181,13 +181,19 @@ func (a *Advice) settings() (all []datasets.Setting) {
 }
 
 func (a *Advice) sentence() string {
-	var parts []string
+	var parts, waiting []string
 	for i, q := range a.Questions {
-		begin := "With "
-		if i == 0 {
-			begin = "On " + a.Data + ", with "
+		switch {
+		case i == 0:
+			parts = append(parts, "On "+a.Data+", with "+q.title()+", "+q.finding()+".")
+		case q.compared():
+			parts = append(parts, "With "+q.title()+", "+q.finding()+".")
+		default:
+			waiting = append(waiting, q.title())
 		}
-		parts = append(parts, begin+q.title()+", "+q.finding()+".")
+	}
+	if len(waiting) > 0 {
+		parts = append(parts, "Not compared yet: "+strings.Join(waiting, "; ")+".")
 	}
 	for _, setting := range a.settings() {
 		q, best := a.use(setting)
@@ -231,7 +237,7 @@ func (q *Question) finding() string {
 
 func (q *Question) says(a *Arm) string {
 	verb := map[judge.Verdict]string{judge.Helps: "helps", judge.Hurts: "hurts", judge.Under: "changes it by under a point",
-		judge.Unclear: "can't be told from it"}[a.Verdict]
+		judge.Unclear: "can't be told from the plain model"}[a.Verdict]
 	if a.ahead() {
 		verb = "is ahead"
 	}

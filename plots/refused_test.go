@@ -68,7 +68,7 @@ func TestTablesThatCannotBeWrittenAreErrors(t *testing.T) {
 	figure := func(change func(*plots.Table)) plots.Table { return changed(wide(), change) }
 	list := func(change func(*plots.Table)) plots.Table { return changed(scores(), change) }
 	groups := func(these ...int) plots.Table { return list(func(t *plots.Table) { t.Groups = these }) }
-	const columns = "under others: expected ascending numbers from 3 to 6"
+	const columns = "under others or at the head of a block: expected ascending numbers from 3 to 6"
 	for _, c := range []struct {
 		want  string
 		table plots.Table
