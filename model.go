@@ -35,7 +35,7 @@ type Model struct {
 // LoadModel reads a model and its cache from a file written by [Model.Save]. Close it after use.
 func LoadModel(path string) (*Model, error) { return loaded(path, cached.LoadModel) }
 
-// LoadOwn is [LoadModel] for a custom model, the one given to [Own]: the file holds only weights.
+// LoadOwn is [LoadModel] for a custom model. The file holds only weights, so pass the model that was given to [Own].
 func LoadOwn(path string, own nmgnn.Model) (*Model, error) {
 	return loaded(path, func(path string) (*cached.Model, error) { return cached.LoadOwn(path, own) })
 }
@@ -110,7 +110,7 @@ func (m *Model) predictions(g *datasets.Graph, p infer.Representation) []cached.
 type Node struct {
 	ID       string
 	Features []float32 // as many as in the training graph
-	// Neighbours are ids (numbers, if the graph has no ids) of nodes in the training graph or in the same call.
+	// Neighbours names nodes of the training graph or of the same call by id, or by number if the graph has no ids.
 	Neighbours []string
 }
 

@@ -78,7 +78,7 @@ func Seed(seed uint64) Option {
 // starts.
 func Backend(id string) Option { return func(t *training) { t.backend = id } }
 
-// Settings changes hyperparameters; change receives the defaults, with the keep rate applied.
+// Settings changes hyperparameters. change receives the defaults, in which the keep rate is already set.
 func Settings(change func(p *hyper.Parameters)) Option {
 	return func(t *training) { t.settings = append(t.settings, change) }
 }
@@ -127,7 +127,7 @@ func trainingOf(n Network, options []Option) (*training, error) {
 		return nil, err
 	}
 	t.experiment.Parameters = p.WithMasking(t.keepRate)
-	for _, change := range t.settings { // change may restore the attention dropout that masking removes
+	for _, change := range t.settings { // last, to let change restore attention dropout, which masking removes
 		change(&t.experiment.Parameters)
 	}
 	return t, nil

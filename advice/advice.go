@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	firstTry    = 200 // first seed of splits that choose
+	firstTry    = 200 // seed of the first split that chooses configurations
 	tries       = 3
-	impatient   = 25  // best epochs come early
-	patientCost = 1.4 // time relative to impatient trials
-	firstFresh  = 300 // first seed of splits that compare
+	impatient   = 25  // patience of trials that choose, in epochs
+	patientCost = 1.4 // time of a trial of usual patience, relative to impatient ones
+	firstFresh  = 300 // seed of the first split that compares regularisers
 )
 
 const usualBudget = 5 * time.Minute
@@ -35,11 +35,11 @@ type Options struct {
 	Models []string
 	// Settings to try; nil means transductive if the graph has its own split, else both.
 	Settings []datasets.Setting
-	// TrainPercent is the share of train nodes; 0 means that of the graph's own split, else 10.
+	// TrainPercent is the percentage of train nodes; 0 means that of the graph's own split, or 10 if it has none.
 	TrainPercent int
-	// Budget may be exceeded by seconds; 0 means five minutes.
+	// Budget is the time for training, exceeded by seconds at most; 0 means five minutes.
 	Budget time.Duration
-	// Jobs is the number of parallel trials, for estimates; 0 means 1.
+	// Jobs is how many trials run in parallel. Estimates of time use it; 0 means 1.
 	Jobs int
 
 	id                string // content hash
@@ -135,8 +135,8 @@ func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o
 // if it also returns the context's error. A second call continues.
 //
 // Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. A
-// regulariser is settled when the rule of [judge.VerdictOf], corrected for ten looks and all comparisons, has a
-// verdict. With probability 95 % no "helps" or "hurts" of an answer is wrong; with 90 % an interval holds at all looks.
+// regulariser is settled when the rule of [judge.VerdictOf], corrected for ten tests in turn and all comparisons, has a
+// verdict. With probability 95 % no "helps" or "hurts" is wrong; with 90 % an interval holds in all ten tests.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {

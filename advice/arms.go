@@ -12,7 +12,7 @@ import (
 
 type arm struct {
 	name string
-	// A drop rate is written to axis, after prefix; as 1 − rate if axis is "keep".
+	// A configuration sets the record axis named axis to prefix and the drop rate (1 − rate if axis is "keep").
 	axis, prefix string
 	// cost is the training time on Cora, relative to the plain model's.
 	cost float64
@@ -31,7 +31,7 @@ func arms() []arm {
 
 var plainArm = arm{cost: 1}
 
-// plainTried and armTried are the numbers of configurations that may be tried, largest first.
+// plainTried and armTried are the possible numbers of configurations to try, for the plain model and per regulariser.
 var (
 	plainTried = []int{8, 4, 1}
 	armTried   = []int{6, 3, 1}
@@ -72,8 +72,9 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 	return all
 }
 
-// plainConfigurations lists the most promising first. Only the transductive setting tries batch normalisation: where
-// test nodes have more neighbours than validation nodes, it validates well and tests badly.
+// plainConfigurations lists the plain model's configurations, most promising first. Batch normalisation is tried only
+// in the transductive setting: where test nodes have more neighbours than validation nodes, it validates well and tests
+// badly.
 func plainConfigurations(model string, setting datasets.Setting) []map[string]string {
 	third := []map[string]string{{"decay": "0.0005"}, {"decay": "0"}}
 	switch traits := hyper.TraitsOf(model); {
@@ -95,7 +96,7 @@ func plainConfigurations(model string, setting datasets.Setting) []map[string]st
 	return all
 }
 
-// cell stops on macro F1, as validation loss, computed without a mask, stops masked models too early.
+// cell returns a cell that stops on macro F1: validation loss, computed without a mask, stops masked models too early.
 func (o *Options) cell(model string, setting datasets.Setting, values map[string]string) (record.Cell, error) {
 	c := record.NewCell(o.id, model, setting, o.TrainPercent)
 	c.Resplit, c.ValidationPercent = true, o.validationPercent

@@ -10,14 +10,14 @@ import (
 	"nodemask/stats"
 )
 
-// looks lists the numbers of splits at which a regulariser is judged. Each look spends an equal part of the error
+// looks lists the numbers of splits after which a regulariser is judged. Each look spends an equal part of the error
 // probability.
 func looks() []int { return []int{3, 5, 8, 12, 18, 27, 40, 60, 90, 135} }
 
 func mostSplits() int { return looks()[len(looks())-1] }
 
-// familyError returns a comparison's share of 5 %, the probability that any "helps" or "hurts" is wrong. All shares add
-// up to less.
+// Any "helps" or "hurts" is wrong with a probability of at most 5 %. familyError returns the part of these 5 % for the
+// comparison of this rank.
 func familyError(rank int) float64 { return 0.05 / float64((rank+1)*(rank+2)) }
 
 const sideError = 0.1
@@ -52,8 +52,7 @@ func (a *Arm) judge(base []float64, rank int) error {
 
 func (a *Arm) settled() bool { return a.Verdict != "" && a.Verdict != judge.Unclear }
 
-// collapse counts the splits on which an arm scores at most 3 points above a constant prediction, or half of the median
-// arm's score.
+// collapse counts, for each arm, the splits on which it learnt almost nothing.
 func (q *Question) collapse(g *datasets.Graph) {
 	var all []float64
 	for _, a := range q.Arms {

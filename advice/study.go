@@ -103,8 +103,8 @@ func choosing(n int) (trials int) {
 // A comparison pauses after firstSplits splits until all others have as many or are settled.
 const firstSplits = 40
 
-// assess queues the first missing trials: question by question, arm by arm, first those that choose, then those that
-// compare.
+// assess compares what is trained and queues the trials to train next: question by question, arm by arm, first those
+// that choose a configuration, then those that compare it.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
@@ -129,7 +129,7 @@ func (s *study) assess() (*Advice, error) {
 	return a, nil
 }
 
-// ask queues a question's trials and compares its arms on up to limit splits. Its comparisons have ranks from rank on.
+// ask compares a question's arms on up to limit splits and queues missing trials.
 func (s *study) ask(q *Question, rank, limit int) error {
 	configurations := plainConfigurations(q.Model, q.Setting)
 	cells, err := s.cells(q, configurations[:1])
@@ -145,7 +145,7 @@ func (s *study) ask(q *Question, rank, limit int) error {
 		s.want(batch{q.title() + ": a first trial", cells, []uint64{firstTry}})
 		return nil
 	}
-	q.seconds = patientCost * first.Seconds // later trials must not change what is planned
+	q.seconds = patientCost * first.Seconds
 	base := q.Arms[0]
 	tried := s.affordable(q, plainArm, plainTried, 5)
 	base.Chosen, base.Validation, err = s.tune(q, "scaling and normalisation", configurations[:tried])
@@ -211,7 +211,7 @@ func (s *study) affordable(q *Question, of arm, tried []int, share time.Duration
 	return tried[len(tried)-1]
 }
 
-// compare judges an arm on fresh splits, and queues the next look up to limit splits.
+// compare judges an arm on fresh splits. Unless that settles it, compare queues more splits, up to limit.
 func (s *study) compare(q *Question, a *Arm, rank, limit int) error {
 	base := q.Arms[0]
 	for _, arm := range []*Arm{base, a} {
@@ -224,7 +224,7 @@ func (s *study) compare(q *Question, a *Arm, rank, limit int) error {
 		a.Verdict = Same
 		return nil
 	}
-	n := min(len(a.F1), len(base.F1)) // after an interrupted look, one may have fewer
+	n := min(len(a.F1), len(base.F1)) // one has fewer if training was interrupted
 	a.F1 = a.F1[:n]
 	if err := a.judge(base.F1[:n], rank); err != nil || a.settled() {
 		return err

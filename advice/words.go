@@ -14,8 +14,8 @@ import (
 	"nodemask/stats"
 )
 
-// Same is the verdict on an arm whose chosen configuration is the plain model's. The other verdicts are those of
-// package judge; "" means not compared yet.
+// Same is the verdict on a regulariser whose chosen configuration equals the plain model's. The other verdicts are
+// those of package judge; "" means not compared yet.
 const Same judge.Verdict = "is the plain model"
 
 // Advice is the result for a graph so far.
@@ -35,17 +35,17 @@ type Advice struct {
 	Questions []*Question `json:"questions"`
 }
 
-// Question is a model in a setting, with its arms (ways to regularise it), the plain model first.
+// Question asks what each regulariser does to a model in a setting. Arms lists the plain model, then the regularisers.
 type Question struct {
 	Model   string           `json:"model"`
 	Setting datasets.Setting `json:"setting"`
 	Shared  string           `json:"shared,omitempty"` // hyperparameters common to all arms
 	Arms    []*Arm           `json:"arms"`
 
-	seconds float64 // time of the first trial, scaled to full patience; 0: not run
+	seconds float64 // estimated time of a trial of usual patience; 0: unknown
 }
 
-// Arm is a regulariser's result. F1 is macro F1 in percent.
+// Arm is the result of a regulariser or of the plain model. F1 is macro F1 in percent.
 type Arm struct {
 	Name       string            `json:"name"`
 	Words      string            `json:"chosen,omitempty"`     // "p = 0.7"
@@ -84,8 +84,7 @@ func (a *Arm) dropoutWords() string {
 	}
 }
 
-// name returns "node masking with p = 0.7"; if the dropout differs from the plain model's, "DropEdge 0.3 with dropout
-// 0.5".
+// name returns words such as "node masking with p = 0.7" or "DropEdge 0.3 with dropout 0.5".
 func (q *Question) name(a *Arm) string {
 	if a.Words == "" {
 		return a.Name
@@ -124,7 +123,6 @@ func (q *Question) best() *Arm {
 
 func (a *Arm) helps() bool { return a.Verdict == judge.Helps }
 
-// ahead reports whether an unsettled arm leads by a point or more, with an interval above 0.
 func (a *Arm) ahead() bool {
 	return a.Verdict == judge.Unclear && a.Effect != nil && a.Effect.Mean >= judge.Margin && a.Effect.Low > 0
 }

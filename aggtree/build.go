@@ -28,7 +28,7 @@ type TooLargeError struct {
 	Limit  int
 }
 
-// Error returns the limit and how to stay below it.
+// Error names the limit and says how to stay below it.
 func (e *TooLargeError) Error() string {
 	least := ""
 	if e.Counts.Total == math.MaxUint64 {
@@ -97,14 +97,14 @@ func (o Options) count(ctx context.Context, g *csr.Graph, root int32, hops int) 
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v }) )
 //
-// Each train neighbour u is the root's child with T_u^(k-1) of the train graph, summarised by the cached h̃_u^(k-1), so
-// v appears only as the root. Cut off one level earlier, the tree is that of ĥ_v^(k-1) (lemma 1). [Tree.Graph] has only
-// the edges to train nodes.
+// Each train neighbour u is a child of the root, above T_u^(k-1) of the train graph, which the cached h̃_u^(k-1)
+// summarises; so v appears only as the root. Cut off one level earlier, the tree is that of ĥ_v^(k-1) (lemma 1).
+// [Tree.Graph] has only the edges to train nodes.
 func BuildCached(ctx context.Context, g *csr.Graph, train []int32, v int32, hops int, o Options) (*Tree, error) {
 	if err := checkRoot(ctx, g, v, hops, o.Mask); err != nil {
 		return nil, err
 	}
-	_, place, err := g.Induced(train) // place is -1 unless a train node
+	_, place, err := g.Induced(train)
 	if err != nil {
 		return nil, fmt.Errorf("train nodes: %w", err)
 	}

@@ -35,7 +35,8 @@ type checker struct {
 	tick     ticker
 }
 
-// subtree checks that a node with its descendants (if cut, only down to depth hops) is its base's aggregation tree.
+// subtree checks that node top and its descendants (if cut, only hops levels of them) are the aggregation tree of top's
+// base.
 func (c *checker) subtree(top int32, hops int, cut bool) error {
 	if base := c.Base[top]; base < 0 || int(base) >= c.graph.NumNodes() {
 		return faultOf(extraWalk, "tree node %d stands for node %d, which is not in the graph", top, base)
@@ -61,7 +62,7 @@ func (c *checker) subtree(top int32, hops int, cut bool) error {
 	return nil
 }
 
-// family checks that the children of node i, below top, are its base's unmasked neighbours, each once.
+// family checks that node i's children are its base's unmasked neighbours, each once. Faults name the walk from top.
 func (c *checker) family(top, i int32) error {
 	base := c.Base[i]
 	want := c.neighbours(base)
@@ -119,7 +120,7 @@ const (
 	wrongRoot = "wrong root"
 	// A path from the root is no walk of the graph, has a masked node or has too many hops.
 	extraWalk = "extra walk"
-	// A walk of the graph is no path from the root.
+	// The tree lacks a walk of the graph.
 	missingWalk = "missing walk"
 	// Two siblings have the same base.
 	notSmallest = "not the smallest"
@@ -127,7 +128,7 @@ const (
 	lemma1Fails, lemma2Fails = "lemma 1 fails", "lemma 2 fails"
 )
 
-// Fault is why a candidate is not the aggregation tree. Its error names nodes and walk.
+// Fault says why a candidate is not the aggregation tree. Its text names the nodes and the walk.
 type Fault struct {
 	// Kind is "not an arborescence", "wrong root", "extra walk", "missing walk" or "not the smallest"; from [Verify]
 	// also "lemma 1 fails" or "lemma 2 fails".
@@ -135,7 +136,7 @@ type Fault struct {
 	text string
 }
 
-// Error returns the kind and where the fault is.
+// Error returns the fault's kind and place.
 func (f *Fault) Error() string { return f.Kind + ": " + f.text }
 
 func faultOf(kind, format string, arguments ...any) *Fault {

@@ -16,7 +16,7 @@ type Counts struct {
 }
 
 // Count returns the number of nodes of T_root^hops per depth without building it: each hop multiplies a sparse vector
-// by the graph.
+// by the adjacency matrix.
 func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
 	if err := checkRoot(ctx, g, root, hops, mask); err != nil {
 		return Counts{}, err
@@ -31,7 +31,7 @@ func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool)
 	return c, err
 }
 
-// products counts walks, reusing memory from root to root until an error.
+// products counts walks from root after root, until an error.
 type products struct {
 	graph        *csr.Graph
 	mask         []bool
@@ -71,7 +71,7 @@ func (p *products) run(root int32, hops int, visit func(depth int, bases []int32
 		p.bases, p.found = p.found, p.bases[:0]
 		visit(depth+1, p.bases, p.times)
 	}
-	p.clear() // for the next run
+	p.clear()
 	return nil
 }
 
@@ -117,7 +117,7 @@ func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summ
 	n := g.NumNodes()
 	all := make([]Summary, n)
 	p := newProducts(ctx, g, mask)
-	seen := make([]int32, n) // 1 + the last root whose tree has the node
+	seen := make([]int32, n) // per node: 1 + the last root whose tree has it
 	for v := range int32(n) {
 		s := &all[v]
 		err := p.run(v, hops, func(_ int, bases []int32, times []uint64) {
@@ -137,7 +137,7 @@ func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summ
 	return all, nil
 }
 
-// Expectation is a tree's mean size over draws of the mask.
+// Expectation is a tree's mean size over random masks.
 type Expectation struct {
 	// Depth is the expected number of tree nodes per depth [hops+1].
 	Depth []float64
@@ -157,9 +157,9 @@ func (e Expectation) Total() float64 {
 // Expect returns the expected size of T_root^hops under node masking (section 5). keepRate, the paper's p, is the
 // probability that a node is kept; 0 masks every node.
 //
-// Replicas share one draw, so a walk exists with probability p^j, where j counts the distinct nodes after the first
-// (the start too if the walk returns to it). Expect sums over all walks; a tree of more than [DefaultLimit] nodes is a
-// [*TooLargeError].
+// A mask hides all replicas of a node at once, so a walk exists with probability p^j, where j counts the distinct nodes
+// after the first (the start too if the walk returns to it). Expect sums over all walks; a tree of more than
+// [DefaultLimit] nodes is a [*TooLargeError].
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64) (e Expectation, err error) {
 	if _, err := (Options{}).count(ctx, g, root, hops); err != nil {
 		return e, err

@@ -12,8 +12,8 @@ import (
 // colours of bases included, have equal hashes; others collide with probability about 2^-64. colours has an entry per
 // graph node; nil gives all nodes the same.
 //
-// No tree is built: by lemma 1 v's tree is v's colour above the neighbours' trees of one hop less, so each hop is one
-// round of colour refinement (Weisfeiler and Leman).
+// No tree is built: by lemma 1, v's tree is v above its neighbours' trees of one hop less, so each hop is one round of
+// colour refinement (Weisfeiler and Leman).
 func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([]uint64, error) {
 	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err

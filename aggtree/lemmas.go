@@ -8,8 +8,7 @@ import (
 )
 
 // lemma1 checks that every subtree (a node with its descendants down to any depth) is the base's aggregation tree. It
-// returns nil, or the fault of the smallest wrong subtree at the first node that has one. Time is proportional to nodes
-// times hops².
+// returns nil, or the fault of the smallest wrong subtree at the first node that has one.
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -27,8 +26,8 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// lemma2 checks that the children of each node above depth hops, and of deeper nodes that have any, are the base's
-// unmasked neighbours, each once. It returns nil, or the first counterexample.
+// lemma2 checks that each node's children are its base's unmasked neighbours, each once. Nodes at depth hops or deeper
+// may have none. It returns nil, or the first counterexample.
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -46,7 +45,7 @@ func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// failed returns err, or a fault of this kind if err is a fault.
+// failed turns a fault into one of this kind, and returns other errors unchanged.
 func failed(err error, kind, format string, arguments ...any) error {
 	if errors.As(err, new(*Fault)) {
 		return faultOf(kind, format, arguments...)

@@ -23,11 +23,11 @@ type Tree struct {
 	Base []int32
 	// Parent is each node's parent; -1 for the root.
 	Parent []int32
-	// FirstChild [nodes+1]: the children of i are [FirstChild[i], FirstChild[i+1]).
+	// FirstChild [nodes+1]: node i's children are FirstChild[i] to FirstChild[i+1]-1.
 	FirstChild []int32
-	// Level [Hops+2]: the nodes at depth d are [Level[d], Level[d+1]).
+	// Level [Hops+2]: the nodes at depth d are Level[d] to Level[d+1]-1.
 	Level []int32
-	// Hidden counts the masked neighbours of each node's base [nodes]: 0 at depth Hops; nil without a mask.
+	// Hidden has the number of masked neighbours of each node's base, or 0 at depth Hops; nil without a mask.
 	Hidden []int32
 	// RootMasked means that the root's base is masked (section 5).
 	RootMasked bool
@@ -35,7 +35,7 @@ type Tree struct {
 	Cached bool
 }
 
-// NumNodes returns the number of nodes, replicas included.
+// NumNodes returns the number of tree nodes.
 func (t *Tree) NumNodes() int { return len(t.Base) }
 
 // Children returns the range [first, end) of node i's children.
@@ -63,8 +63,9 @@ func (t *Tree) Walk(i int32) []int32 {
 	return walk
 }
 
-// Descendants returns node i and its descendants down to depth levels, as a range [first, end) per non-empty level. In
-// a cached tree, h̃_u^(j) summarises the descendants of the root's child u down to depth j: a dotted box in figure 6.
+// Descendants returns node i and its descendants, down to depth levels below i, as a range [first, end) per non-empty
+// level. In a cached tree, h̃_u^(j) summarises the descendants of the root's child u down to depth j: a dotted box in
+// figure 6.
 func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	var levels [][2]int32
 	for level := [2]int32{i, i + 1}; level[0] < level[1] && depth >= 0; depth-- {
@@ -79,7 +80,7 @@ func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 func (t *Tree) AsGraph() *csr.Graph {
 	n := t.NumNodes()
 	g := &csr.Graph{Offsets: make([]int64, n+1), Indices: make([]int32, max(n-1, 0))}
-	// Nodes are ordered by parent, so node j is entry j-1.
+	// Nodes are ordered by parent, so Indices has node j at j-1.
 	for i, first := range t.FirstChild {
 		g.Offsets[i] = int64(first) - 1
 	}

@@ -33,7 +33,7 @@ type Options struct {
 type Report struct {
 	Listed     int64
 	SelfLoops  int64
-	Duplicates int64 // dropped repeats (of either direction, if undirected)
+	Duplicates int64 // dropped repeats; if undirected, (u, v) repeats (v, u)
 	Edges      int64
 }
 
@@ -133,7 +133,7 @@ func (g *Graph) dropRepeats() int64 {
 			if i > 0 && row[i-1] == u {
 				continue
 			}
-			// Rows only shift left, so no unread entry is overwritten.
+			// kept never passes the entry being read.
 			g.Indices[kept] = u
 			kept++
 		}
@@ -229,7 +229,7 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 
 // IsSymmetric reports whether every edge is stored in both rows.
 func (g *Graph) IsSymmetric() bool {
-	// Ascending v looks up row u's indices in order, so one cursor per row suffices.
+	// All yields the v of each u in the order of row u's indices, so next[u] is the entry to compare.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
 		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {
@@ -240,7 +240,8 @@ func (g *Graph) IsSymmetric() bool {
 	return true
 }
 
-// Induced returns the subgraph of distinct nodes: node i of sub is nodes[i]. index maps each node of g to sub's, or -1.
+// Induced returns the subgraph of distinct nodes: node i of sub is nodes[i]. index maps each node to its number in sub,
+// or -1.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.InducedWhere(nodes, func(v, u int32) bool { return true })
 }

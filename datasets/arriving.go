@@ -2,8 +2,9 @@ package datasets
 
 import "nodemask/csr"
 
-// CachedEdges returns the test graph with only the edges that cached prediction uses (section 4): from train nodes and,
-// if together, among new nodes. A model run over this graph predicts new nodes as package cached does.
+// CachedEdges returns the test graph with only the edges that cached prediction uses (section 4): those from train
+// nodes and, if together is true, those among new nodes. A model run over this graph predicts new nodes as package
+// cached does.
 func (view *View) CachedEdges(together bool) (*csr.Graph, error) {
 	isNew := view.arrived()
 	local := make([]int32, len(isNew))
@@ -28,8 +29,8 @@ func (view *View) arrived() []bool {
 	return isNew
 }
 
-// CountRead counts the test graph's nodes read to predict the test nodes: all nodes; those reached within layers hops
-// of a test node; and, from a cache, new nodes and their neighbours.
+// CountRead counts nodes of the test graph that predicting the test nodes may read. all counts all nodes; reached, the
+// nodes within layers hops of a test node; cached, what a cache needs: new nodes and their neighbours.
 func (view *View) CountRead(layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()

@@ -18,7 +18,7 @@ type Info struct {
 	Files       []File `json:"files,omitempty"`
 	Archive     *File  `json:"archive,omitempty"` // zip of Files; nil: fetched one by one
 
-	// Expected counts; 0 means not fixed.
+	// Expected counts; 0 means any.
 	Nodes    int   `json:"nodes,omitempty"`
 	Edges    int64 `json:"edges,omitempty"` // distinct and undirected
 	Features int   `json:"features,omitempty"`
@@ -28,7 +28,7 @@ type Info struct {
 	Homophily float64 `json:"homophily,omitempty"` // approximate share of edges within a class; 0: unknown
 }
 
-// MeanDegree returns the mean number of neighbours; 0 if not fixed.
+// MeanDegree returns the mean number of neighbours; 0 if Nodes is 0.
 func (i Info) MeanDegree() float64 {
 	if i.Nodes == 0 {
 		return 0
@@ -44,7 +44,7 @@ type File struct {
 	URL    string `json:"url,omitempty"`
 	Size   int64  `json:"size,omitempty"`   // bytes; 0: unknown
 	SHA256 string `json:"sha256,omitempty"` // hex; "": not published
-	// Git is git's hex id of the content, checked if SHA256 is ""; "": unknown.
+	// Git is git's object id of the content in hex, checked if SHA256 is ""; "": unknown.
 	Git string `json:"git_object,omitempty"`
 }
 
@@ -167,8 +167,8 @@ func Generated(name string) (Info, bool) {
 // Memory returns the approximate bytes of a graph of these sizes with dense features.
 func (i Info) Memory() int64 { return int64(i.Nodes)*(64+4*int64(i.Features)) + 8*i.Edges }
 
-// npzInfos lists the gnn-benchmark collection, and the heterophilous benchmark, with ten splits per graph. Homophily is
-// measured where the file was available, else as published.
+// npzInfos lists the graphs of the gnn-benchmark collection and of the heterophilous benchmark. Homophily is measured,
+// or as published if the file was not available.
 func npzInfos() []Info {
 	const gnnBenchmark, heterophilous = "https://github.com/shchur/gnn-benchmark",
 		"https://github.com/yandex-research/heterophilous-graphs"

@@ -63,7 +63,7 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 				ends[i] = v
 			}
 			pairs = append(pairs, csr.Edge{Node: ends[0], Neighbour: ends[1]})
-			return t.Take(16) // the graph takes 8 more
+			return t.Take(16)
 		})
 	})
 	if err != nil {
@@ -84,8 +84,8 @@ func FeatureColumns(ctx context.Context, path string) (names []string) {
 	return names
 }
 
-// ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty. The next line
-// overwrites features. Errors, including those of each, name file and line.
+// ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty. each must not
+// keep features: the next line overwrites them. Errors, including those of each, name file and line.
 func ScanNodes(ctx context.Context, path string, each func(id, label string, features []float32) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, err := t.Columns(graphfile.LabelColumns(ctx)...)

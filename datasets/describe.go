@@ -55,8 +55,8 @@ type DegreeCount struct {
 type ClassCount struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
-	// Homophily is this class's share of its nodes' labelled neighbours; nil without any. Chance is its expectation for
-	// random edges.
+	// Homophily is the share of this class among its nodes' labelled neighbours; nil if there are none. Chance is the
+	// share expected for random edges.
 	Homophily *float64 `json:"homophily"`
 	Chance    float64  `json:"chance"`
 }
@@ -258,7 +258,7 @@ func (f Features) constant() int {
 	}
 	n := 0
 	for c := range first {
-		if !varies[c] && (first[c] == 0 || same[c] == f.Rows) { // else some row has a zero, not stored
+		if !varies[c] && (first[c] == 0 || same[c] == f.Rows) {
 			n++
 		}
 	}

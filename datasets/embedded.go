@@ -37,7 +37,8 @@ func readEmbedded(name string) (*Graph, error) {
 	return payload.graph()
 }
 
-// packedHeader: name and version (9 bytes), payload length (little-endian uint32), SHA-256. Only a test checks it.
+// packedHeader is the header's length: name and version, payload length (uint32), SHA-256. Only a test checks the
+// header.
 const packedHeader = 9 + 4 + sha256.Size
 
 func unpack(file []byte) (*packedGraph, error) {
@@ -47,8 +48,8 @@ func unpack(file []byte) (*packedGraph, error) {
 
 type packedGraph struct{ payload []byte }
 
-// Feature (v, c) is count/length(v)·weight(c), term frequency times inverse document frequency, bit for bit the
-// source's float32. For binary features count, length and weight are 1.
+// Feature (v, c) is count/length(v)·weight(c): term frequency times inverse document frequency. It equals the source's
+// float32 bit for bit. For binary features count, length and weight are 1.
 func (p *packedGraph) graph() (*Graph, error) {
 	g := &Graph{Name: p.words()[0], Source: "embedded", Classes: p.words()}
 	nodes := p.number()
@@ -58,7 +59,7 @@ func (p *packedGraph) graph() (*Graph, error) {
 		g.Labels[v] = int32(p.number()) - 1
 	}
 	g.Report = csr.Report{Listed: int64(p.number()), SelfLoops: int64(p.number()), Duplicates: int64(p.number())}
-	var upper []csr.Edge // each node's larger neighbours
+	var upper []csr.Edge // each node's neighbours of larger number
 	var row []int32
 	for v := range int32(nodes) {
 		row = append(row[:0], make([]int32, p.number())...)
@@ -96,7 +97,8 @@ func (p *packedGraph) words() (words []string) {
 	return words
 }
 
-// ascending reads ascending numbers above last, each stored as its distance from the previous number, less 1.
+// ascending fills row with ascending numbers above last. Each is stored as its difference from the previous one, less
+// 1.
 func (p *packedGraph) ascending(row []int32, last int32) {
 	for i := range row {
 		last += int32(p.number()) + 1
@@ -122,7 +124,7 @@ func (p *packedGraph) features(nodes int) Features {
 	for v, length := range lengths {
 		for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
 			share := float64(p.number()) / length
-			f.Values[i] = float32(float64(share * weights[f.Columns[i]])) // rounded once
+			f.Values[i] = float32(float64(share * weights[f.Columns[i]]))
 		}
 	}
 	return f

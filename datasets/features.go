@@ -46,7 +46,7 @@ func (f Features) NonZeros() int64 {
 	return n
 }
 
-// Row returns row v as a dense slice [Width], in into if it has room. It panics if v is out of range.
+// Row returns row v as a dense slice [Width], stored in into if that has room. It panics if v is out of range.
 func (f Features) Row(v int, into []float32) []float32 {
 	if cap(into) < f.Width {
 		into = make([]float32, f.Width)
@@ -111,7 +111,7 @@ func (f Features) Stored(sparse bool) Features {
 	return Features(listed.ToDense())
 }
 
-// Rearranged returns f with its columns permuted: column i is f's from[i].
+// Rearranged returns f with its columns permuted: column i is f's column from[i].
 func (f Features) Rearranged(from []int32) Features {
 	g := Features{Rows: f.Rows, Width: f.Width}
 	if !f.IsSparse() {

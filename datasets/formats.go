@@ -148,10 +148,10 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 	return nil
 }
 
-// setBothWays sets Directed if some edge is listed one way only. It reads pairs as directed first: most files list both
-// directions, so this halves the memory.
+// setBothWays sets Directed if some edge is listed one way only. Most files list each edge both ways, so it first reads
+// pairs as directed, which takes half the memory.
 func (g *Graph) setBothWays(l *graphfile.Graph) error {
-	// Bytes per node: offsets twice while filling and once to check symmetry, and a label.
+	// A node takes at most 32 bytes: three offsets and a label.
 	if err := memory.Fits(32 * int64(l.Nodes)); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (g *Graph) setBothWays(l *graphfile.Graph) error {
 			return err
 		}
 	}
-	// An edge listed both ways counts one edge and one duplicate.
+	// An edge listed both ways counts as one edge and one duplicate.
 	g.Reverses = report.Edges - edges.NumEdges()/2
 	report.Edges = edges.NumEdges() / 2
 	report.Duplicates = report.Listed - report.SelfLoops - report.Edges

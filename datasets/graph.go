@@ -21,7 +21,7 @@ import (
 // Unlabelled is the label of a node of unknown class, which is in no split.
 const Unlabelled = graphfile.Unlabelled
 
-// Graph is a graph with node features and labels, undirected unless OneWay. Node v is row v of all its parts.
+// Graph is a graph with node features and labels, undirected unless OneWay. Row v of each part is node v's.
 type Graph struct {
 	Name     string     // e.g. "cora"
 	Edges    *csr.Graph // distinct edges, no self-loops, both directions unless OneWay
@@ -35,8 +35,8 @@ type Graph struct {
 	Source       string     // "embedded", a path, or the generator and its options
 	Report       csr.Report // counts of the source's edge list
 
-	Format   string // e.g. "GraphML"; "" if obvious
-	Reverses int64  // duplicates in the opposite direction, as in adjacency matrices
+	Format   string // e.g. "GraphML"
+	Reverses int64  // duplicates that list an edge in the opposite direction
 	Directed bool   // the source is directed, or lists some edges one way only; Edges has both ways
 	OwnSplit *Split // the source's own split; nil: none
 	// OwnSplits lists all of the source's splits, OwnSplit first.
@@ -68,8 +68,8 @@ func (g *Graph) CheckTrainable() error {
 	return nil
 }
 
-// FindNode returns the node with this id, else with this number from 0; -1 if neither exists. alsoNumber is another
-// node with that number, or -1.
+// FindNode returns the node with text as id, else the node with text as number; -1 if there is none. alsoNumber is
+// another node with text as number, or -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {
@@ -113,8 +113,8 @@ func (g *Graph) ContentHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CheckText returns an error if a name is not valid UTF-8, since a saved model's JSON would change it. ids also checks
-// node ids, which a cache saves.
+// CheckText returns an error if a name is not valid UTF-8, which a saved model's JSON could not hold. With ids it also
+// checks node ids, which only caches save.
 func (g *Graph) CheckText(ids bool) error {
 	all := []struct {
 		what  string

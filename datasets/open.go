@@ -19,8 +19,8 @@ import (
 
 // OpenOptions configures [Open].
 type OpenOptions struct {
-	// Dir is searched first, then $NODEMASK_DATA, then nodemask in the user's cache folder, [Fetch]'s default. An
-	// embedded data set is read from files only if Dir has them.
+	// Dir is searched first, then $NODEMASK_DATA, then folder nodemask in the user's cache folder. An embedded data set
+	// is read from files only if Dir has them.
 	Dir string
 }
 
@@ -117,7 +117,7 @@ func Locate(name string, o OpenOptions) (Location, error) {
 	return Location{}, &NotFoundError{Name: info.Name, File: info.Files[0].Name, Folders: folders, Fetch: true}
 }
 
-// chosen splits "graph.pt:label=club,mask=3" at the colon; path is "" if no file exists there.
+// chosen splits "graph.pt:label=club,mask=3" at the colon; path is "" if nothing exists there.
 func chosen(name string) (path string, c graphfile.Choice, err error) {
 	at := strings.LastIndexByte(name, ':')
 	if at < 0 {

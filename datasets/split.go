@@ -112,8 +112,8 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 	return members, nil
 }
 
-// apportion rounds size·times/over by largest remainders, so that the results sum to the rounded share of the total;
-// ties go to the lower class. n·29/100 is exact where n·0.29 is not, so halves round alike everywhere.
+// apportion rounds each class's size·times/over by largest remainders, so that the results sum to the total's rounded
+// share. Ties go to the lower class. n·29/100 is exact where n·0.29 is not.
 func apportion(sizes []int, times, over float64) []int {
 	given := make([]int, len(sizes))
 	remainders := make([]float64, len(sizes))
@@ -142,7 +142,7 @@ func apportion(sizes []int, times, over float64) []int {
 	return given
 }
 
-// shuffle is Fisher-Yates; the standard library's may change.
+// shuffle is Fisher-Yates. The standard library's shuffle may change.
 func shuffle(nodes []int32, source rand.Source) {
 	for i := len(nodes) - 1; i > 0; i-- {
 		j := below(source, uint64(i+1))

@@ -18,7 +18,7 @@ import (
 // SBMOptions configures [SBM]. The zero value gives a small graph.
 type SBMOptions struct {
 	Nodes      int     // 0 means 1,000
-	Classes    int     // 0 means 4, of equal size within one node
+	Classes    int     // 0 means 4; sizes differ by at most one node
 	MeanDegree float64 // 0 means 10
 	// Homophily is the share of edges within a class, up to 1; 0 means 0.80. For no such edges pass a tiny share:
 	// 1e-12.
@@ -63,9 +63,9 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 // SBM returns a graph of the stochastic block model: edges are uniform inside and between classes; features are the
 // class's mean, in a random direction, plus Gaussian noise. Time and memory are linear in nodes, edges and features.
 //
-// Pairs are drawn with replacement, with a surplus for repeats: in tests of up to half of all pairs the mean degree is
-// within 1 % of MeanDegree. SBM returns an error if more than 9 in 10 pairs inside or between classes would be edges,
-// and the context's error once the context ends.
+// Pairs are drawn with replacement, so SBM draws more to make up for repeats. In tests with up to half of all pairs as
+// edges, the mean degree was within 1 % of MeanDegree. SBM returns an error if more than 9 in 10 pairs inside or
+// between classes would be edges, and the context's error once the context ends.
 func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -112,7 +112,7 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 		for range drawInside {
 			var v int32
 			var class []int32
-			for len(class) < 2 { // ends: some class has two nodes if drawInside > 0
+			for len(class) < 2 { // if drawInside > 0, some class has two nodes
 				v = int32(below(source, uint64(nodes)))
 				class = order[begin[g.Labels[v]]:begin[g.Labels[v]+1]]
 			}
@@ -191,7 +191,7 @@ func gaussianFeatures(ctx context.Context, labels []int32, classes, width int, s
 		for i := range mean {
 			x := r.NormFloat64()
 			mean[i] = float32(x)
-			square += float64(x * x) // not fused: equal on all platforms
+			square += float64(x * x) // the conversion keeps results equal on all platforms
 		}
 		for i := range mean {
 			mean[i] *= float32(signal / math.Sqrt(square))

@@ -69,12 +69,12 @@ type View struct {
 
 // NewView returns the phases of g under s.
 //
-// In the transductive setting each phase is the whole graph, with its set as Score. In the inductive setting train has
-// the train nodes and the edges among them, validation adds the validation nodes, and test all other nodes (unlabelled
-// too), with the edges that arrivals chooses ("" means [AllEdges]).
+// In the transductive setting each phase is the whole graph; Score is the phase's set. In the inductive setting train
+// has the train nodes and the edges among them, validation adds the validation nodes, and test all other nodes
+// (unlabelled too), with the edges that arrivals chooses ("" means [AllEdges]).
 //
-// It returns an error if the setting or arrivals is unknown, arrivals other than [AllEdges] meet the transductive
-// setting, or s is not a split of g.
+// It returns an error if the setting or arrivals is unknown, if the setting is transductive and arrivals not
+// [AllEdges], or if s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
 	if err := setting.Check(); err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import (
 	"nodemask/paper/judge"
 )
 
-// Answer shows a figure of the effects of node masking on Cora, and advice.
+// Answer shows a figure of the effects of node masking on Cora, and what follows for users.
 func Answer() {
 	e := saved()
 	gains := Must1(e.Gains())
@@ -14,8 +14,8 @@ func Answer() {
 	Markdown(Must1(e.Prose("todo")))
 }
 
-// Scale shows masking's effect on Cora with and without batch normalisation and rescaling: does the size of sums
-// explain it?
+// Scale shows masking's effect on Cora with and without batch normalisation and rescaling, to see whether the size of
+// sums explains the effect.
 func Scale() { partForest(judge.Scale) }
 
 // Aggregates shows whether masking's effect on Cora follows the ratio of test to training sums over neighbours.
@@ -25,14 +25,14 @@ func Aggregates() {
 	Chart(chart)
 }
 
-// Levels shows masking's effect on GIN over plain GIN's score, in each reading of the paper.
+// Levels charts masking's effect on GIN against GIN's score without masking, for each way to read the paper.
 func Levels() {
 	levels := Must1(saved().Levels())
 	SVG(Must1(levels.SVG()), levels.Title+". "+levels.Caption)
 	Table(Must1(saved().GINTable()))
 }
 
-// Departures shows masking's effect on Cora in readings that differ from the cited one in one choice.
+// Departures shows masking's effect on Cora if the paper is read differently in one point.
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {
@@ -40,6 +40,5 @@ func partForest(part judge.Part) {
 	SVG(Must1(f.SVG()), f.Title+". "+f.Caption)
 }
 
-// Answers shows the numbers behind [Answer]: effects with intervals, published effects, and effects under other
-// choices.
+// Answers shows the numbers behind [Answer] as a table.
 func Answers() { Table(Must1(saved().AnswersTable())) }

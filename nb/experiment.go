@@ -15,7 +15,7 @@ import (
 
 // Experiment returns an experiment with the defaults of 'nodemask train': new nodes arrive after training with all
 // their edges, 10 % of the nodes are train nodes, nothing is masked, all trials share one split. Methods such as
-// Masked(0.5) return changed ones. A model or graph that cannot be trained ends the notebook cell.
+// Masked(0.5) return changed copies. A model or graph that cannot be trained ends the notebook cell.
 func Experiment[D string | *datasets.Graph](data D, model string) record.Cell {
 	name := ""
 	switch d := any(data).(type) {
@@ -30,7 +30,6 @@ func Experiment[D string | *datasets.Graph](data D, model string) record.Cell {
 	return c
 }
 
-// nameOf returns a graph's file, else its name in the catalogue. Without either it ends the notebook cell.
 func nameOf(g *datasets.Graph) string {
 	if isFile(g.Source) {
 		return g.Source
@@ -42,7 +41,6 @@ func nameOf(g *datasets.Graph) string {
 	return g.Name
 }
 
-// idOf returns a node's number, or its id where the number is another node's id.
 func idOf(g *datasets.Graph, v int32) string {
 	number := strconv.Itoa(int(v))
 	if found, _ := g.FindNode(number); found != v && v >= 0 && int(v) < len(g.NodeIDs) {
@@ -65,7 +63,7 @@ func expand(path string) string {
 	return path
 }
 
-// storeOf returns a folder for the content of a user's graph: trials on changed files are not reused.
+// storeOf returns the folder for trials on a graph: another one after a user changed the graph's file.
 func storeOf(data string) (string, error) {
 	live, err := liveFolder()
 	if err != nil || !isFile(data) || inCatalogue(data) {

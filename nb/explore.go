@@ -10,8 +10,8 @@ import (
 )
 
 // Explore shows a graph and T_root^hops interactively: click a node to make it the root, Shift-click to mask it, choose
-// the hops, play epochs. If the graph has labels, epochs mask only train nodes (half of all nodes). Without scripts
-// Explore shows a picture.
+// the hops, play epochs. If the graph has labels, half of its nodes are train nodes, and epochs mask only these.
+// Without scripts Explore shows a picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
 	var trainNodes []int32

@@ -21,7 +21,7 @@ import (
 	"nodemask/stats"
 )
 
-// Swept holds the cells of a [Sweep], models × keep rates, and their results.
+// Swept holds the experiments of a [Sweep], one per model and keep rate, and their results.
 type Swept struct {
 	models  []string
 	rates   []float64
@@ -149,7 +149,7 @@ func (s *Swept) validation(c record.Cell) (f1 []float64) {
 // Best is [Best] of the sweep's cells.
 func (s *Swept) Best() *Trained { return Best(s.all()...) }
 
-// Trained is a trial that can be saved, predict and explain.
+// Trained is a finished trial.
 type Trained struct {
 	cell  record.Cell
 	trial record.Record
@@ -187,8 +187,8 @@ func (t *Trained) String() string {
 		t.trial.Seed, t.trial.MacroF1, t.trial.ValidationF1)
 }
 
-// Save writes the model as a safetensors file, in the inductive setting with a cache for predicting new nodes. It
-// reruns the trial, as the store keeps no weights.
+// Save writes the model as a safetensors file, in the inductive setting with a cache for predicting new nodes. Save
+// reruns the trial, as stored trials hold no weights.
 func (t *Trained) Save(path string) {
 	t.save(expand(path))
 	Markdown(fmt.Sprintf("Saved %s in `%s`.", t, t.model))

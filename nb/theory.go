@@ -83,8 +83,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	preformatted(string(command(args...)))
 }
 
-// MaskingCurves charts which shares of the nodes of T_root^hops, and of the root's copies, masking is expected to
-// leave, over the keep rate p.
+// MaskingCurves charts, over the keep rate p, the shares of the nodes of T_root^hops and of the root's copies that
+// masking is expected to leave.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -114,7 +114,7 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree"})
 }
 
-// Repetition shows the median repetition in k-aggregation trees, for k from 1 to hops.
+// Repetition shows how often a node appears in a k-aggregation tree (median over trees), for k from 1 to hops.
 func Repetition(g *datasets.Graph, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -136,8 +136,8 @@ func Repetition(g *datasets.Graph, hops int) {
 			"largest tree"}, rows...)
 }
 
-// Twins shows how many groups of nodes no k-layer GNN can tell apart, for k from 0 to hops; with alike, ignoring
-// features.
+// Twins shows how many groups of nodes k-layer GNNs can tell apart at most, for k from 0 to hops. If alike is true,
+// features are ignored.
 func Twins(g *datasets.Graph, hops int, alike bool) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -18,7 +18,7 @@ import (
 	"nodemask/plots"
 )
 
-// Train runs trials of each experiment and skips recorded ones. The stop button ends training and keeps finished
+// Train runs trials of each experiment, unless they are stored. The stop button ends training and keeps finished
 // trials. [Compare] shows the results.
 func Train(trials int, cells ...record.Cell) {
 	run(worker.Training{Cells: cells, Trials: trials}, false)
@@ -27,8 +27,8 @@ func Train(trials int, cells ...record.Cell) {
 	}
 }
 
-// Again runs each experiment's trial of this seed, unless it was run here, and shows its macro F1 next to the recorded
-// one.
+// Again runs each experiment's trial of this seed, unless this machine has run it, and shows its macro F1 next to the
+// one that the project recorded.
 func Again(seed uint64, cells ...record.Cell) {
 	run(worker.Training{Cells: cells, Trials: 1, FirstSeed: seed}, false)
 	labels, shared := described(cells)
@@ -82,19 +82,18 @@ func run(t worker.Training, quiet bool) {
 	p.End(ran, stopped)
 	for _, c := range t.Cells {
 		for _, trial := range live.Trials(c) {
-			// With two or more classes, predicting one class scores at most 50 %.
 			if trial.ValidationF1 > 50+collapseMargin {
 				continue
 			}
 			if constant := 100 * advice.ConstantF1(Data(c.Data)); trial.ValidationF1 <= constant+collapseMargin {
 				Markdown(notebook.Collapsed(labels[c.Key()], trial.Seed, trial.ValidationF1, constant, c.Parameters))
-				break // one warning per cell
+				break
 			}
 		}
 	}
 }
 
-const collapseMargin = 3 // as of stats.Metrics, in percent
+const collapseMargin = 3 // points of macro F1, as in stats.Metrics.Collapsed
 
 func trainInto(ctx context.Context, p *notebook.Progress, labels map[string]string, t worker.Training) (ran int,
 	err error) {
@@ -149,9 +148,8 @@ func check(cells []record.Cell) {
 	}
 }
 
-// Label describes an experiment by its differences from the cell of the paper's tables or from the model's preset,
-// whichever is shorter: "GIN + NM, p = 0.9". It names the presets of the paper's models, as the tables' cells differ
-// from them.
+// Label describes an experiment by its differences from the paper's experiment or from the model's preset, whichever
+// text is shorter: "GIN + NM, p = 0.9".
 func Label(c record.Cell) string {
 	ofPaper := report.Label(c)
 	preset := c.Label(record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent), paper.MaskedKeepRate)

@@ -50,7 +50,7 @@ func maskOf(g *datasets.Graph, masked []int32) []bool {
 	return mask
 }
 
-// drawing omits names that are numbers, which readers would take for node numbers.
+// drawing omits ids if all are numbers, which readers would take for node numbers.
 func drawing(g *datasets.Graph) draw.Options {
 	o := draw.Options{Labels: g.Labels, Classes: g.Classes}
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {

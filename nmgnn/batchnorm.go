@@ -10,8 +10,8 @@ import (
 
 // PyTorch's defaults.
 const (
-	normMomentum = 0.1  // weight of a training step's statistics in the running statistics
-	normEpsilon  = 1e-5 // added to variances
+	normMomentum = 0.1
+	normEpsilon  = 1e-5
 )
 
 // batchNorm normalises each column of h [nodes, width] → [nodes, width] (Ioffe and Szegedy 2015), as PyTorch's
@@ -19,11 +19,9 @@ const (
 //
 //	y = γ·(h - mean) / √(variance + 10⁻⁵) + β
 //
-// Training uses the mean and variance (divided by n) of all n rows, including masked nodes, and moves the running
-// statistics a tenth towards them (variance divided by max(n-1, 1)). Running statistics start at 0 and 1, are saved
-// with the model and used outside training. No node is masked there, so sums over neighbours are greater;
-// hyper.Parameters.Rescale keeps their expectation. γ starts at 1, β at 0; both are trained. After [Loaded.SetOwn] only
-// a batch's own rows count.
+// In training, mean and variance (divided by n) are those of all n rows, including masked nodes, and the running
+// statistics move a tenth towards them (variance divided by max(n-1, 1)). Running statistics start at 0 and 1, are
+// saved with the model and used outside training. γ starts at 1, β at 0; both are trained.
 func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
 	gamma, beta := gomlx.Make(scope, g, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)
@@ -33,7 +31,7 @@ func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 		scale := Mul(gamma, inverseDeviation(runningVariance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(runningMean.NodeValue(g), scale)))
 	}
-	// Only a batch's own rows count; the other rows become β and get no gradient.
+	// Only rows that SetOwn marks count; the other rows become β and get no gradient.
 	own, n := func(x *Node) *Node { return x }, float64(h.Shape().Dimensions[0])
 	mean := func(sums *Node) *Node { return MulScalar(sums, 1/n) }
 	unbiased := func(sums *Node) *Node { return MulScalar(sums, 1/max(n-1, 1)) }

@@ -5,11 +5,11 @@
 // drawn once an epoch and shared by all layers ([Pass].Mask).
 //
 //   - A [Layer] reads like its equation: [GIN] is eq. 8, [GAT] eq. 7, [SGAT] eq. 9.
-//   - [Neighbours] computes Σ_{u∈N_v}, means, maxima and attention; an [Input] is a layer's input.
-//     Package kernels implements both.
+//   - [Neighbours] computes sums, means, maxima and attention over N_v; an [Input] is a layer's input.
 //   - A [Model] stacks layers, dropout and activations; [Build] makes one from hyperparameters.
 //   - A [Regulariser] adds to node masking or replaces it.
 //   - [Load] puts a graph and its features into variables.
 //
-// Functions that build computations panic with an error, as GoMLX's do; entry points of the subpackages return it.
+// Functions that build computations panic with an error, as GoMLX's do. The subpackages catch such panics and return
+// the error.
 package nmgnn

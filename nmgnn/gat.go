@@ -15,13 +15,13 @@ const leak = 0.2
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·α_vu·W·h_u + b
 //	α_vu = softmax over u ∈ v∪N_v of LeakyReLU(a_target·W·h_v + a_source·W·h_u)
 //
-// The softmax includes masked neighbours, so their weight is not redistributed. v is one of the u, so v can be masked
-// too. Heads are concatenated.
+// The softmax includes masked neighbours, so their weight is not redistributed. u can be v, so v's own term can be
+// masked too. Heads are concatenated.
 type GAT struct {
 	Heads   int     // 0 means 1
 	Width   int     // outputs of each head
-	Dropout float64 // rate of dropping α in training; 0 in the paper with node masking
-	// KeepSelf never masks v's own term, a possible reading of eq. 6: δ(v) affects only other nodes.
+	Dropout float64 // probability of dropping an α in training; in the paper 0 with node masking
+	// KeepSelf never masks v's own term: δ(v) affects only other nodes. This is a possible reading of eq. 6.
 	KeepSelf bool
 }
 

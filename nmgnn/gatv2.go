@@ -15,7 +15,7 @@ import (
 type GATv2 struct {
 	Heads   int     // 0 means 1
 	Width   int     // outputs of each head
-	Dropout float64 // of α, in training
+	Dropout float64 // probability of dropping an α in training
 	// KeepSelf is as in [GAT].
 	KeepSelf bool
 }

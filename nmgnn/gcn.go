@@ -11,7 +11,7 @@ import (
 //
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / √(d_u·d_v) + b
 //
-// As in GAT, v is one of the u and can be masked.
+// u can be v, so v's own term can be masked too.
 type GCN struct {
 	Width int // outputs
 }

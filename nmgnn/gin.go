@@ -17,15 +17,15 @@ import (
 type GIN struct {
 	Width   []int   // outputs of the MLP's linear layers; ReLU between them
 	Epsilon float64 // 0: the paper's GIN-0
-	// LearnEpsilon trains ε, starting at Epsilon: GIN-ε.
+	// LearnEpsilon trains ε, which starts at Epsilon (GIN-ε).
 	LearnEpsilon bool
-	// Norm normalises the output of each linear layer but the last, before the ReLU, over a batch's own rows.
+	// Norm adds batch normalisation after each linear layer but the last, before the ReLU.
 	Norm bool
 }
 
 // Forward implements [Layer]: it returns [nodes, Width[last]].
 func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
-	// W·Σh = Σ(W·h). Multiplying first sums rows of Width[0] numbers instead of all features, and keeps features
+	// Since W·Σh = Σ(W·h), the product comes first: sums are then over Width[0] numbers per node, and features stay
 	// sparse.
 	w, b := linearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])
 	z := h.Times(w)

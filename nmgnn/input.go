@@ -10,22 +10,22 @@ import (
 
 // Input is a layer's input [nodes, Width]: features, dense or sparse, or another layer's output.
 type Input interface {
-	// Graph returns the computation.
+	// Graph returns the input's computation.
 	Graph() *Graph
 	// Width returns the number of columns.
 	Width() int
 	// Times returns h·w: w [Width, out] → [nodes, out].
 	Times(w *Node) *Node
-	// Dropout returns the input with entries dropped (see [Random.Dropout]); unchanged for a nil generator.
+	// Dropout returns the input after [Random.Dropout]; for a nil r, the input itself.
 	Dropout(r *Random, rate float64) Input
 	// Node returns the input as a dense node [nodes, Width].
 	Node() *Node
 }
 
-// Dense returns an [Input] for a node [nodes, width].
+// Dense returns h [nodes, width] as an [Input].
 func Dense(h *Node) Input { return dense{node: h} }
 
-// seeing returns h for a computation that reads only rows where seen [nodes, 1] is nonzero (nil: all rows).
+// seeing tells h that a computation reads only rows where seen [nodes, 1] is nonzero (nil: all rows).
 func seeing(h Input, seen *Node) Input {
 	switch h := h.(type) {
 	case dense:
@@ -42,11 +42,11 @@ func seeing(h Input, seen *Node) Input {
 
 type dense struct {
 	node       *Node
-	transposed *Node            // nil: automatic differentiation transposes
-	positions  *model.Variable  // entry numbers for dropout; nil: row by row
-	large      bool             // do not copy: neither transpose nor drop entries
-	dropped    *kernels.Dropped // the node with entries dropped; may be nil
-	seen       *Node            // [nodes, 1]: rows that are read; nil: all
+	transposed *Node            // node's transpose; may be nil
+	positions  *model.Variable  // numbers of entries, for dropout; may be nil
+	large      bool             // node must not be copied
+	dropped    *kernels.Dropped // node after dropout; nil: none
+	seen       *Node            // [nodes, 1]: nonzero for rows that are read; nil: all
 	before     *Node            // node = ReLU(before); nil if unknown
 }
 
@@ -104,15 +104,15 @@ func (d dense) Dropout(random *Random, rate float64) Input {
 type sparseFeatures struct {
 	product kernels.Product
 	width   int
-	values  *model.Variable // [slots, 1]: zero in padding
+	values  *model.Variable // [slots, 1]; padding slots hold 0
 }
 
 type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node          // values after two or more dropouts; else nil
-	dropped kernels.Stream // random numbers of the only dropout, if rate > 0
+	weighed *Node          // values after two or more dropouts, else nil
+	dropped kernels.Stream // draws the only dropout so far, if rate > 0
 	rate    float64
 }
 
@@ -154,8 +154,8 @@ func (s sparseInput) Node() *Node {
 	return s.Times(DiagonalWithValue(ScalarOne(s.graph, dtypes.Float32), s.width))
 }
 
-// Random draws numbers inside a computation; equal keys give equal numbers on every backend. A nil Random, used outside
-// training, draws nothing.
+// Random draws random numbers inside a computation. Equal keys give equal numbers on every backend. A nil Random, used
+// outside training, draws nothing.
 type Random struct{ draws *kernels.Random }
 
 // Random returns a generator for one run. key [2] uint32 must differ between runs.

@@ -9,7 +9,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// Layer is one update of all nodes: h^(k-1) → h^(k).
+// Layer computes all nodes' next representations: h^(k-1) → h^(k).
 type Layer interface {
 	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. It makes weights in scope with [Weights],
 	// [GlorotWeights], [ZeroWeights] or VariableWithValue; equal names share a variable. mask [nodes, 1] is δ (nil: no
@@ -18,8 +18,8 @@ type Layer interface {
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 
-// Masked returns δ(u)·h_u for all u: h [nodes, width] times mask [nodes, 1], which gets no gradient; h for a nil mask.
-// The aggregations of [Neighbours] already mask.
+// Masked returns h [nodes, width] with row u multiplied by δ(u), from mask [nodes, 1]; h for a nil mask. The mask gets
+// no gradient. Methods of [Neighbours] that take a mask apply it themselves.
 func Masked(h, mask *Node) *Node {
 	if mask == nil {
 		return h
@@ -27,14 +27,14 @@ func Masked(h, mask *Node) *Node {
 	return Mul(h, StopGradient(mask))
 }
 
-// Weights returns a trained variable in scope, drawn by the trial's seed, uniform in ±1/√fanIn, as in PyTorch's linear
-// layers.
+// Weights returns a trained variable in scope. The trial's seed draws its initial values, uniform in ±1/√fanIn, as in
+// PyTorch's linear layers.
 func Weights(scope *model.Scope, g *Graph, name string, fanIn int, dimensions ...int) *Node {
 	return gomlx.Make(scope, g, name, 0, 1/math.Sqrt(float64(max(fanIn, 1))), dimensions...).NodeValue(g)
 }
 
-// GlorotWeights returns a trained matrix [in, out] in scope, drawn by the trial's seed, uniform in ±√(6/(in+out))
-// (Glorot and Bengio 2010).
+// GlorotWeights returns a trained matrix [in, out] in scope. The trial's seed draws its initial values, uniform in
+// ±√(6/(in+out)) (Glorot and Bengio 2010).
 func GlorotWeights(scope *model.Scope, g *Graph, name string, in, out int) *Node {
 	return gomlx.Make(scope, g, name, 0, math.Sqrt(6/float64(max(in+out, 1))), in, out).NodeValue(g)
 }

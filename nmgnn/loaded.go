@@ -20,29 +20,28 @@ type Loaded struct {
 	near      *adjacency
 	sparse    *sparseFeatures // nil if dense
 	dense     *model.Variable
-	denseT    *model.Variable // Xᵀ, on backends that compute faster with Xᵀ
-	positions *model.Variable // entry numbers for dropout, if a sparse X is stored densely
-	large     bool            // X is dense and must not be copied
+	denseT    *model.Variable // dense's transpose, on backends that are faster with it
+	positions *model.Variable // numbers of entries, for dropout, if sparse features are stored densely
+	large     bool            // dense must not be copied
 }
 
 // LoadOptions configure [Load].
 type LoadOptions struct {
-	// Backend will run the computation; Load picks its fastest kernel. nil: GoMLX's scatters, which run on any
-	// backend.
+	// Backend will run the computation; Load picks its fastest kernel. nil: GoMLX's scatter operations, which run on
+	// any backend.
 	Backend   compute.Backend
 	Gradients bool // allows passes with gradients
-	// Room and FeatureRoom are the most entries, of the graph and of sparse features, that [Loaded.Replace] accepts if
-	// the backend runs this project's loops; 0: as many as now.
+	// Room and FeatureRoom are the most entries that the graph and sparse features may have in a later
+	// [Loaded.Replace]; 0: as many as now. With scatter operations the number of entries cannot change.
 	Room, FeatureRoom int
-	// Directed stores the transpose even if the graph is symmetric, as a replacement may be directed.
+	// Directed stores the graph's transpose even if the graph is symmetric, so that a directed graph can replace it.
 	Directed bool
-	// Share is the backend that shares the variables' memory, for frequent replacement. Dense features stay zero until
-	// [Loaded.FillFeatures] or a Replace.
+	// Share is a backend that shares memory with the variables, which makes replacement faster; nil: none. Dense
+	// features may then stay zero until [Loaded.FillFeatures] or [Loaded.Replace].
 	Share compute.Backend
 }
 
-// Load stores a graph and its features, if any, below path. It returns an error unless each node has a row of features
-// and the kernel accepts the graph.
+// Load stores a graph and its features in variables below path. Each node needs a row of features, perhaps of width 0.
 func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, o LoadOptions) (*Loaded, error) {
 	n, plan, gradients := edges.NumNodes(), kernels.PlanFor(o.Backend, x.Density()), o.Gradients
 	if x.Rows != n {
@@ -83,8 +82,8 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	return d, into.Err()
 }
 
-// WithEdges returns the same features with another graph of as many nodes, stored below path without gradients and with
-// room for this many entries (0: no spare room).
+// WithEdges returns d's features with another graph of as many nodes. The graph is stored below path, without
+// gradients, with room for this many entries (0: only its own).
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
@@ -95,8 +94,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions numbers entries as the sparse matrix does, so that a seed drops the same entries; zeros' numbers do
-// not matter.
+// densePositions numbers nonzero entries as the sparse matrix does, so that a seed drops the same entries in both
+// forms.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {
@@ -135,22 +134,21 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 	return x
 }
 
-// SetDegrees sets |N_v|, for rows that hold only part of the neighbours.
+// SetDegrees sets |N_v| for each node v, if the graph lacks some neighbours.
 func (d *Loaded) SetDegrees(degrees []float32) error {
 	return d.near.set(&d.near.degrees, "degree", degrees)
 }
 
-// SetOwn marks a batch's own rows, over which normalisation runs: own [nodes] is 1 for them, else 0.
+// SetOwn marks the rows over which batch normalisation runs: own [nodes] is 1 for them, else 0.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.set(&d.near.own, "own", own) }
 
-// NeedsMasked reports whether a pass built over the graph reads entries of masked neighbours, as attention's softmax
-// does.
+// NeedsMasked reports whether a computation built over the graph reads masked neighbours, as attention's softmax does.
 func (d *Loaded) NeedsMasked() bool {
 	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
 }
 
-// Replace puts another graph and features of the same shapes into compiled computations. It returns an error if they do
-// not fit; then compute nothing before a successful Replace.
+// Replace gives compiled computations another graph and features of the same shapes. It returns an error if they do not
+// fit. After an error, compute nothing until a Replace succeeds.
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if x.Rows != edges.NumNodes() {
 		return fmt.Errorf("%d rows of features for %d nodes", x.Rows, edges.NumNodes())
@@ -164,7 +162,8 @@ func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	return d.ReplaceFeatures(x, true)
 }
 
-// ReplaceFeatures replaces only features. After a call without gradients, passes with gradients need a call with them.
+// ReplaceFeatures replaces only the features. After a call with gradients false, call it again with true before
+// computing gradients.
 func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	if d.sparse != nil {
 		return d.sparse.product.Replace(x.Matrix(), gradients)
@@ -188,11 +187,11 @@ func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	return nil
 }
 
-// FillFeatures calls fill to write the dense features [nodes·width] of a graph loaded with Share, in place if memory is
-// shared.
+// FillFeatures calls fill to write the dense features [nodes·width], row by row, of a graph loaded with
+// [LoadOptions].Share.
 func (d *Loaded) FillFeatures(fill func(rows []float32)) error { return kernels.Fill(d.dense, fill) }
 
-// ReplaceEdges replaces only the graph; gradients as in [Loaded.ReplaceFeatures].
+// ReplaceEdges replaces only the graph; gradients is as in [Loaded.ReplaceFeatures].
 func (d *Loaded) ReplaceEdges(edges *csr.Graph, gradients bool) error {
 	if gradients && d.near.options.Symmetric && !edges.IsSymmetric() {
 		return kernels.ErrNoFit

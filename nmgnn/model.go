@@ -17,13 +17,13 @@ import (
 
 // Model is a stack of layers with activations and dropout, with one output per class.
 type Model struct {
-	// Layers, from the input on. Without a readout the last layer's outputs are the logits.
+	// Layers are in order from the input.
 	Layers []Layer
 	// Readout computes the logits; the zero value takes the last layer's outputs.
 	Readout Readout
 	// Activation follows every hidden layer; nil: ReLU.
 	Activation func(x *Node) *Node
-	// Norm normalises each hidden layer's output before the activation, over a batch's own rows.
+	// Norm adds batch normalisation to each hidden layer's output, before the activation.
 	Norm bool
 	// Residual adds each layer's input, before dropout, to its activated output, if widths are equal: h^(k) =
 	// layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017).
@@ -42,15 +42,15 @@ type Pass struct {
 	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: no masking
 	ZeroOne  bool    // the mask holds only 0 and 1
 	Random   *Random // for dropout; nil outside training
-	// Seen [nodes, 1] is nonzero for nodes whose last representation or logits are read; those of other nodes may be
-	// wrong. nil: all are read.
+	// Seen [nodes, 1] is nonzero for nodes whose results are read; results of other nodes may be wrong. nil: all are
+	// read.
 	Seen *Node
-	// After, if set, changes a layer's output (layers count from 0) after its activation, before any use.
+	// After, if set, changes the output of each layer (counted from 0) after the activation.
 	After func(layer int, h *Node) *Node
 }
 
-// Forward returns h^(1)…h^(k), each [nodes, width], ending in the logits [nodes, classes]: h^(k) itself or, with a
-// readout, one more node.
+// Forward returns h^(1)…h^(k), each [nodes, width]. The last element holds the logits [nodes, classes]: it is h^(k) or,
+// with a readout, follows h^(k).
 func (m Model) Forward(p Pass) []*Node {
 	seen := m.seen(p)
 	h := seeing(p.Features, seen[0])
@@ -70,7 +70,7 @@ func (m Model) Forward(p Pass) []*Node {
 	return all
 }
 
-// isLean reports whether [kernels.Lean] changes no digits.
+// isLean reports whether the shortcuts of [kernels.Lean] leave all digits of the results as they are.
 func (m Model) isLean() bool {
 	return !m.Norm && !slices.ContainsFunc(m.Layers, func(l Layer) bool {
 		switch l := l.(type) {
@@ -83,7 +83,8 @@ func (m Model) isLean() bool {
 	})
 }
 
-// seen returns which rows of the features and of h^(1)…h^(k) are read: k+1 tensors [nodes, 1]; nil: all rows.
+// seen returns, for the features and for h^(1)…h^(k), which rows are read: k+1 tensors [nodes, 1], nonzero for these
+// rows; nil: all rows.
 func (m Model) seen(p Pass) []*Node {
 	all := make([]*Node, len(m.Layers)+1)
 	if p.Seen == nil || p.After != nil || m.Norm {
@@ -92,7 +93,7 @@ func (m Model) seen(p Pass) []*Node {
 	all[len(m.Layers)] = p.Seen
 	for i := len(m.Layers) - 1; i >= 0; i-- {
 		var mask *Node
-		switch l := m.Layers[i].(type) { // no interface: types that embed these layers may read more rows
+		switch l := m.Layers[i].(type) { // not a method, which types that embed these layers would inherit
 		case GIN:
 			if mask = p.Mask; l.Norm {
 				return make([]*Node, len(all))
@@ -114,7 +115,7 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 	return out
 }
 
-// step returns [Model.Step]'s output and, if out = ReLU(before), before, else nil.
+// step returns [Model.Step]'s output and, if that is ReLU(before), before, else nil.
 func (m Model) step(p Pass, i int, h Input) (out, before *Node) {
 	scope := p.Scope.In("layer%d", i)
 	defer nameLayer(i, m.Layers[i])
@@ -142,7 +143,7 @@ func (m Model) step(p Pass, i int, h Input) (out, before *Node) {
 	return out, before
 }
 
-// nameLayer adds the layer, and a custom layer's line, to the error of a panic.
+// nameLayer adds the layer's number and type, and a custom layer's line of code, to the error of a panic.
 func nameLayer(i int, l Layer) {
 	r := recover()
 	err, ok := r.(error)
@@ -150,7 +151,7 @@ func nameLayer(i int, l Layer) {
 	case r == nil:
 		return
 	case !ok:
-		panic(r) // a bug
+		panic(r)
 	}
 	line, pcs := "", make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -211,8 +212,8 @@ func checkAttention(heads, width int, dropout float64) error {
 	return hyper.CheckDropRate("dropout", dropout)
 }
 
-// relu returns max(x, 0) by Where, whose gradient takes one operation; a maximum's takes five. In WebAssembly those
-// five are faster, as each has a loop in nmgnn/internal/kernels/fused/lanes.
+// relu returns max(x, 0). It uses Where, whose gradient takes one operation; that of a maximum takes five. In
+// WebAssembly those five are faster, as each has a loop in nmgnn/internal/kernels/fused/lanes.
 func relu(x *Node) *Node {
 	if runtime.GOARCH == "wasm" {
 		return activation.Relu(x)
@@ -251,7 +252,7 @@ func Build(p hyper.Parameters, classes int) Model {
 
 var layers = map[string]maker{}
 
-// width is the sum over heads.
+// maker makes a layer; width is the sum of its heads' widths.
 type maker func(p hyper.Parameters, width, heads int) Layer
 
 func named(model string, layer maker) struct{} {

@@ -15,20 +15,20 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Neighbours aggregates over N_v inside a computation.
+// Neighbours computes sums, means and the like over N_v inside a computation.
 //
-// Tensors [entries, width] have a row per v and u ∈ N_v, in the product's order; all methods ignore the padding rows.
-// Heads share the width equally, in order. mask [nodes, 1] is δ and gets no gradient; nil: all ones.
+// Tensors [entries, width] have a row for each v and u ∈ N_v, and padding rows, which all methods ignore. Heads take
+// equal parts of the width, in order. mask [nodes, 1] is δ and gets no gradient; nil: all ones.
 type Neighbours struct {
 	*adjacency
-	product kernels.Product // adjacency.product, for the seen rows
+	product kernels.Product // adjacency.product, told which rows are seen
 	seen    *Node           // [nodes, 1]: nonzero for result rows that are read; nil: all
 	train   bool
 	random  *kernels.Random // nil: no dropout
 	drop    *kernels.Stream // draws the edges that a regulariser drops; may be nil
 	rate    float64         // probability of dropping an edge
-	kept    **Node          // [entries, 1]: 1 for entries that drop keeps, else 0; made once
-	mask    *Node           // set by MaskOthers; may be nil
+	kept    **Node          // [entries, 1]: 1 for entries that drop keeps, else 0
+	mask    *Node           // set by MaskOthers
 }
 
 // adjacency holds a graph's neighbours in variables, shared by all passes.
@@ -42,8 +42,8 @@ type adjacency struct {
 	self    *adjacency      // the same graph with v in N_v; made on first use
 	isSelf  bool            // v is in N_v
 	degrees *model.Variable // [nodes, 1]; nil: the rows' lengths
-	own     *model.Variable // [nodes, 1]: 1 for a batch's own rows; nil: all
-	// readsAll: operations other than sums read the entries, so masked entries may change results.
+	own     *model.Variable // [nodes, 1]: 1 for rows that SetOwn marks; nil: all
+	// readsAll: an operation other than a sum reads the entries, so masked entries may change results.
 	readsAll bool
 }
 
@@ -117,22 +117,22 @@ func (n Neighbours) seeing(seen *Node) Neighbours {
 
 func (n Neighbours) reach(seen, mask *Node) *Node { return kernels.Reach(n.product, seen, mask) }
 
-// withoutEdges never drops v's own entry in v ∪ N_v.
+// withoutEdges drops edges with probability rate, but never v's own entry in v ∪ N_v.
 func (n Neighbours) withoutEdges(r *Random, rate float64) Neighbours {
 	stream := r.draws.Next()
 	n.drop, n.rate, n.kept = &stream, rate, new(*Node)
 	return n
 }
 
-// MaskOthers multiplies contributions of u ≠ v to v by δ(u), but not v's own, as if eq. 6 kept a masked root. Sum,
-// Mean, Max and attention (after the softmax) apply this mask.
+// MaskOthers multiplies the contribution of each u ≠ v to v by δ(u), but keeps v's own. Sum, Mean, Max and attention
+// (after the softmax) apply this mask.
 func (n Neighbours) MaskOthers(mask *Node) Neighbours {
 	n.checkMask(mask)
 	n.mask = mask
 	return n
 }
 
-// othersMasked multiplies keep [entries, width] (nil: ones) by MaskOthers' mask; nil if both are nil.
+// othersMasked returns keep [entries, width] (nil: all ones) times MaskOthers' mask, or nil if both are nil.
 func (n Neighbours) othersMasked(keep *Node) *Node {
 	if n.mask == nil {
 		return keep
@@ -146,7 +146,7 @@ func (n Neighbours) othersMasked(keep *Node) *Node {
 			return 0
 		})
 	}
-	// Both are zero in padding, as factors of entries must be.
+	// Both are zero in padding rows, as all factors of entries must be.
 	self, other := n.product.Floats("self", is(true)).NodeValue(g), n.product.Floats("other", is(false)).NodeValue(g)
 	return times(keep, StopGradient(Add(self, Mul(other, n.product.Gather(n.mask)))))
 }
@@ -164,9 +164,8 @@ func (n Neighbours) present(g *Graph) *Node {
 	return *n.kept
 }
 
-// edgeNumbers gives both directions of an edge one number, from 1; v's own entries get 0.
+// edgeNumbers numbers edges from 1, with one number for both directions; v's own entries get 0.
 func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
-	// Skipping v's own entries gives edges the same numbers with and without those entries.
 	number, next := make([]int32, m.NumEntries()), int32(1)
 	for i, row := range m.RowIndices() {
 		if m.Indices[i] != row {
@@ -184,7 +183,8 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	return number
 }
 
-// ofNodes checks a shape, on which kernels' memory safety depends; columns 0 means any number.
+// ofNodes panics unless x has a row per node and this many columns (0: any). The memory safety of kernels depends on
+// it.
 func (n Neighbours) ofNodes(name string, x *Node, columns int) {
 	mustBe(name, x, n.product.Rows(), "node", columns)
 }
@@ -242,8 +242,7 @@ func (n Neighbours) Mean(h, mask *Node) *Node {
 	return n.product.Mean(h, mask, Max(degree, OnesLike(degree)), keep, n.train)
 }
 
-// Max returns the maximum of h_u over u ∈ N_v with δ(u) = 1, per column; 0 without such u: h [nodes, width] → [nodes,
-// width].
+// Max returns the maximum of h_u over u ∈ N_v with δ(u) = 1, per column; 0 without such u.
 func (n Neighbours) Max(h, mask *Node) *Node {
 	n.checkMask(mask)
 	messages, present := n.Sources(h), n.othersMasked(n.present(h.Graph()))
@@ -272,22 +271,22 @@ func (n Neighbours) Degree(g *Graph) *Node {
 	return n.product.Total(present)
 }
 
-// Sources returns h_u for each entry: h [nodes, width] → [entries, width].
+// Sources returns h_u for each entry (v, u): h [nodes, width] → [entries, width].
 func (n Neighbours) Sources(h *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.readsAll = true
 	return kernels.Sources(n.product, h, n.train)
 }
 
-// Targets returns h_v for each entry: h [nodes, width] → [entries, width].
+// Targets returns h_v for each entry (v, u): h [nodes, width] → [entries, width].
 func (n Neighbours) Targets(h *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.readsAll = true
 	return kernels.Targets(n.product, h, n.train)
 }
 
-// Weights returns constant weights [entries, functions]: each function's results for all v and u ∈ N_v, numbered as in
-// the computation's graph. name identifies the weights.
+// Weights returns constants [entries, functions]: each function's results for all v and u ∈ N_v, by their numbers in
+// the graph. Different weights need different names.
 func (n Neighbours) Weights(g *Graph, name string, of ...func(v, u int32) float32) *Node {
 	n.readsAll = true
 	columns := make([]*Node, len(of))
@@ -346,8 +345,8 @@ func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention is [Neighbours.Attention] plus bias [1, width] (nil: none), where e_vu = LeakyReLU(source_u +
-// target_v), with this slope below zero; source and target are [nodes, heads]. It avoids storing e if possible.
+// PairAttention returns [Neighbours.Attention] for e_vu = LeakyReLU(source_u + target_v), plus bias [1, width] (nil:
+// none). source and target are [nodes, heads]; slope is LeakyReLU's slope below zero.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask, bias *Node, rate float64) *Node {
 	n.ofNodes("source", source, 0)
 	n.ofNodes("target", target, source.Shape().Dimensions[1])
@@ -379,8 +378,8 @@ func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 // Min returns minima where [Neighbours.Max] returns maxima.
 func (n Neighbours) Min(h, mask *Node) *Node { return Neg(n.Max(Neg(h), mask)) }
 
-// Std returns the standard deviation of h_u over u ∈ N_v, per column, as in PNA: √(max(mean h² − (mean h)², 0) + 10⁻⁵),
-// h [nodes, width] → [nodes, width]. Masked neighbours count as 0 in both means.
+// Std returns the standard deviation of h_u over u ∈ N_v, per column, as in PNA: √(max(mean h² − (mean h)², 0) + 10⁻⁵).
+// Masked neighbours count as 0 in both means.
 func (n Neighbours) Std(h, mask *Node) *Node {
 	mean := n.Mean(h, mask)
 	variance := Sub(n.Mean(Square(h), mask), Square(mean))

@@ -55,14 +55,14 @@ func (d DropGNN) Apply(p Pass) Pass {
 // DropRate returns Rate.
 func (d DropGNN) DropRate() float64 { return d.Rate }
 
-// Forward averages [Model.Forward] over masked runs outside training; the logits are logarithms of mean class
-// probabilities. Equal rates give equal masks.
+// Forward returns means of [Model.Forward] over four masked runs, for use outside training. The logits are logarithms
+// of mean class probabilities. Each call draws the same masks for the same rate.
 func (d DropGNN) Forward(m Model, p Pass) []*Node {
 	p.Random = newRandom(Const(p.Features.Graph(), []uint32{0x9e3779b9, 0x7f4a7c15}))
 	var mean []*Node
 	for range dropGNNRuns {
 		run := d.Apply(p)
-		run.Random, run.Scope = nil, p.Scope.ResetVisited() // the same weights
+		run.Random, run.Scope = nil, p.Scope.ResetVisited() // all runs share the weights
 		all := m.Forward(run)
 		logits := len(all) - 1
 		all[logits] = Softmax(all[logits])

@@ -11,8 +11,7 @@ import (
 //
 //	h'_v = W_root·h_v + W·Σ_{u ∈ N_v} δ(u)·h_u / |N_v| + b
 //
-// |N_v| counts masked neighbours, so nothing is rescaled. v's own term is never masked. Without neighbours the mean is
-// 0.
+// |N_v| counts masked neighbours, so nothing is rescaled. v's own term is never masked.
 type SAGE struct {
 	Width int // outputs
 }

@@ -21,7 +21,7 @@ type savedConfig struct {
 
 func newSavedConfig(ctx context.Context) (*savedConfig, error) {
 	const data = "cora"
-	s := &Session{graphs: map[string]*datasets.Graph{}} // computes nothing
+	s := &Session{graphs: map[string]*datasets.Graph{}} // needs no backend, as it does not train
 	opened, err := s.open(ctx, Request{Data: data})
 	if err != nil {
 		return nil, err

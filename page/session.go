@@ -37,12 +37,12 @@ type Request struct {
 	Seed  uint64            `json:"seed"`  // train
 	Watch bool              `json:"watch"` // train: report masked nodes and predictions
 	Pace  int               `json:"pace"`  // train: pause after each epoch, in milliseconds
-	// compare: lines of results
+	// compare: recorded trials, one line each
 	Records []string `json:"records"`
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
 }
 
-// Cell chooses a [record.Cell]: that of [paper.Cell] with some values of record axes, by name.
+// Cell stands for the [record.Cell] of [paper.Cell], changed by Choices: values by name of record axis.
 type Cell struct {
 	Data         string            `json:"data"`
 	Model        string            `json:"model"`
@@ -79,7 +79,7 @@ type Event struct {
 
 	Graph *Graph `json:"graph,omitempty"` // opened
 
-	// epoch
+	// Fields of epoch events:
 	Epoch          int       `json:"epoch,omitempty"`
 	TrainLoss      float64   `json:"trainLoss,omitempty"`
 	ValidationLoss float64   `json:"validationLoss,omitempty"`
@@ -117,7 +117,7 @@ type Trained struct {
 	Classes   []string `json:"classes"`
 }
 
-// Compare summarises a cell and compares it with the unmasked model.
+// Compare summarises a cell's trials and compares them with the unmasked model's.
 type Compare struct {
 	Key          string   `json:"key"`
 	Label        string   `json:"label"`
@@ -147,7 +147,7 @@ type Session struct {
 // NewSession returns a session that computes on a backend. Close it after use.
 func NewSession(b *backend.Backend) *Session {
 	r := train.NewRunner(b)
-	r.Programs = 2 // with and without masking
+	r.Programs = 2 // one with masking, one without
 	return &Session{backend: b, runner: r, graphs: map[string]*datasets.Graph{},
 		cancel: map[int]context.CancelFunc{}}
 }
@@ -294,7 +294,7 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 		return Event{}, err
 	}
 	x := measure.Experiment(c, g)
-	x.Smoothness = g.NumNodes() <= 5000 // compares all pairs of nodes
+	x.Smoothness = g.NumNodes() <= 5000 // smoothness needs all pairs of nodes
 	began := time.Now()
 	var watching error
 	result, err := s.runner.Trial(ctx, x, r.Seed, func(epoch int, e train.Epoch) {

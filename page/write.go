@@ -29,8 +29,8 @@ var style string
 //go:embed playground.js
 var script string
 
-// Front is the script of a front page. It trains in each element with the attribute data-nodemask-live, by nodemask.js
-// from [WriteModule].
+// Front is the script of a front page. In each element with the attribute data-nodemask-live it trains a model, using
+// nodemask.js, which [WriteModule] writes.
 //
 //go:embed front.js
 var Front string
@@ -40,9 +40,10 @@ type Options struct {
 	Title string // "": The playground
 	// Module is the program that the page runs.
 	Module Module
-	// Beside is the file name of the program's script next to the page ([WriteModule]); "" embeds the program.
+	// Beside is the file name of the script that holds the program ([WriteModule]), next to the page; "" embeds the
+	// program.
 	Beside string
-	// Data lists data sets in scripts next to the page ([DataScript]).
+	// Data lists the data sets that scripts next to the page hold ([DataScript]).
 	Data []string
 	// Results are shown next to trials run on the page.
 	Results *record.Results
@@ -76,7 +77,7 @@ type moduleConfig struct {
 	Bytes int    `json:"bytes"`
 }
 
-// axes returns each model's options. Axes that are not named keep the values of [paper.Cell] and [paper.Masked].
+// axes returns the choices that a page offers, per model.
 func axes() (map[string][]judge.Axis, error) {
 	all := map[string][]judge.Axis{}
 	for _, model := range judge.Models() {
@@ -157,7 +158,7 @@ func DataScript(name string, files []File) ([]byte, error) {
 	return fmt.Appendf(nil, "window.nodemaskData = Object.assign(window.nodemaskData || {}, %s)\n", all), nil
 }
 
-// inert keeps text from ending its script element; JavaScript ignores the escape.
+// inert keeps "</script>" in text from ending the script element. To JavaScript the text stays the same.
 func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 
 // policy blocks all traffic except the page's own. It allows inline styles, which the tree drawing needs.

@@ -1,5 +1,6 @@
-// Package paper defines the cells of "Node Masking: Making Graph Neural Networks Generalize and Scale Better" (arXiv
-// 2001.07524) in the cited reading (the paper's text, else the works that it cites), and the protocols of all results.
+// Package paper defines the experiments of "Node Masking: Making Graph Neural Networks Generalize and Scale Better"
+// (arXiv 2001.07524) in the cited reading (the paper's text; where that is silent, the works that it cites), and the
+// protocols of all results.
 package paper
 
 import (
@@ -11,16 +12,16 @@ import (
 // MaskedKeepRate is the keep rate p in all of the paper's tables.
 const MaskedKeepRate = 0.5
 
-// Cell returns an unmasked cell in the cited reading. Models that the paper lacks keep their preset, but stopping and
-// arrivals are the paper's.
+// Cell returns an unmasked experiment in the cited reading. Models that the paper lacks keep their preset, but stopping
+// and new nodes' edges are the paper's.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
 		gin, err := hyper.Preset("paper")
 		if err != nil {
-			panic(err) // the preset is built in
+			panic(err)
 		}
-		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver // only for masked cells: see Masked
+		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver // [Masked] sets MaskOver
 		c.Parameters = gin
 	}
 	c.Parameters.StopOn = hyper.StopOnEither
@@ -31,14 +32,14 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 }
 
 // Masked returns a [Cell] with masking in the cited reading: only train nodes are masked, and a masked node keeps its
-// own term. Keep rate 1 only removes attention dropout, which masked cells lack.
+// own term. Keep rate 1 only removes attention dropout, as masked cells lack it.
 func Masked(c record.Cell, keep float64) record.Cell {
 	if !hyper.KeepRate(keep).Active() {
 		return c.Fair()
 	}
 	c = c.Masked(keep)
 	if c.Setting == datasets.Transductive {
-		c.Parameters.MaskOver = hyper.MaskTrain // inductive train graphs have no other nodes
+		c.Parameters.MaskOver = hyper.MaskTrain
 	}
 	if hyper.TraitsOf(c.Parameters.Model).SelfTerm {
 		c.Parameters.SelfTerm = hyper.SelfKept

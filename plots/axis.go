@@ -112,7 +112,7 @@ func (a axis) label(v float64) string {
 
 func minus(number string) string { return strings.Replace(number, "-", "−", 1) }
 
-// Signed returns a difference with its sign, "+0.16", "−0.20", or without if it rounds to 0.
+// Signed returns a difference with its sign ("+0.16", "−0.20"), or without a sign if it rounds to 0.
 func Signed(x float64, digits int) string {
 	if math.Abs(x) < 0.5*math.Pow10(-digits) {
 		return fmt.Sprintf("%.*f", digits, 0.0)
@@ -135,7 +135,7 @@ const (
 	yLabelGap     = 9
 	labelLine     = 1.2 * labelSize
 	labelDescent  = 0.3 * labelSize
-	axesWords     = 60 // approximate width or height of axis texts
+	axesWords     = 60 // approximate size of an axis's texts
 	stepX, stepY  = 80, 45
 	overhangSpace = 4
 )
@@ -154,7 +154,7 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	if f.xLabel[0] != "" {
 		f.bottom -= xLabelGap + float64(len(f.xLabel)-1)*labelLine
 	}
-	f.bottom = max(f.bottom, (f.top+height)/2) // even if the label is tall
+	f.bottom = max(f.bottom, (f.top+height)/2) // a tall label leaves at least half the height
 	f.y = newAxis(slices.Min(ys), slices.Max(ys), max((body+margin-axesWords)/stepY, 2), true)
 	f.y.start, f.y.end = f.bottom, f.top
 

@@ -20,14 +20,13 @@ type Series struct {
 	Reference   bool      // published by others: dashed, with open markers
 	HideMarkers bool
 	Scattered   bool // small markers without a line
-	// Of names an earlier series whose colour and marker shape this series takes, with a broken line: validation loss
-	// after train loss.
+	// Of names an earlier series. This series takes its colour and marker shape, with a broken line.
 	Of string
-	// Cells hold what a script needs to compute each point again, for [Chart.Places]; "" or nil if nothing.
+	// Cells hold what a script needs to compute each point again; "" or nil if nothing. [Chart.Places] returns them.
 	Cells []string
-	// Notes describe each point, for [Chart.Places]: a few words, then lines of details; "" or nil if nothing.
+	// Notes describe each point: a few words, then lines of details; "" or nil if nothing. [Chart.Places] returns them.
 	Notes []string
-	// Ring is the number, from 1, of a point to ring; 0 rings none.
+	// Ring is the number, from 1, of a point to draw a ring around; 0 means none.
 	Ring int
 }
 
@@ -68,7 +67,7 @@ func (s Series) check() error {
 	for _, of := range []struct {
 		what string
 		n    int
-		none bool // may be nil
+		none bool
 	}{{"y", len(s.Y), false}, {"low", len(s.Low), s.High == nil}, {"high", len(s.High), s.Low == nil},
 		{"cells", len(s.Cells), s.Cells == nil}, {"notes", len(s.Notes), s.Notes == nil}} {
 		if of.n != n && !(of.none && of.n == 0) {
@@ -96,9 +95,9 @@ func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X)
 // SVG returns a drawing of c, with the legend above the plot. The <svg> element works as a file or inside HTML. It has
 // no background, and the surrounding text's colour. Equal charts give equal bytes.
 //
-// It returns an error unless c has a series, and every series has n ≥ 1 X and Y, as many Low, High, Cells and Notes or
-// none, Ring ≤ n, numbers from -1e300 to 1e300, and Low ≤ Y ≤ High up to rounding. [Series.Of] must name an earlier
-// series. Width and Height must be 0 or from 200 to 10,000.
+// It returns an error unless c has a series; each series has a point, slices of equal length (Low, High, Cells and
+// Notes may be nil) and Low ≤ Y ≤ High up to rounding; numbers are from -1e300 to 1e300; Ring is at most the number of
+// points; [Series.Of] names an earlier series; Width and Height are 0 or from 200 to 10,000.
 func (c Chart) SVG() ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -129,7 +128,7 @@ func (c Chart) layout() layout {
 	}
 	l.legend = newLegend(c.Series, l.looks, width-2*margin)
 	above := l.legendTop + l.legend.height()
-	l.Height = max(height, above+0.6*height) // make room for tall headings and legends
+	l.Height = max(height, above+0.6*height)
 	l.frame = c.newFrame(width, l.Height, above)
 	return l
 }
@@ -183,7 +182,7 @@ func (c Chart) drawSeries(d *drawing, f frame, looks []look) {
 			continue
 		}
 		high, low := f.points(s.X, s.High), f.points(s.X, s.Low)
-		if len(s.X) == 1 { // as wide as the marker
+		if len(s.X) == 1 {
 			high = []point{{high[0].x - markerRadius, high[0].y}, {high[0].x + markerRadius, high[0].y}}
 			low = []point{{high[0].x, low[0].y}, {high[1].x, low[0].y}}
 		}

@@ -140,11 +140,11 @@ func circle(at point, radius float64) string {
 }
 
 const (
-	fontSlack = 1.28 // fonts may be this much wider than Arial: DejaVu Sans Bold
+	fontSlack = 1.28 // some fonts, such as DejaVu Sans Bold, are this much wider than Arial
 	boldSlack = 1.08
 )
 
-// advances are the widths of characters space to ~ in Arial and Liberation Sans, in 1/1000 of the font size.
+// advances are the widths of the characters from space to ~ in Arial and Liberation Sans, in 1/1000 of the font size.
 var advances = [...]uint16{
 	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // to /
 	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // 0 to ?

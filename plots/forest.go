@@ -29,14 +29,14 @@ type ForestGroup struct {
 type Effect struct {
 	Label            string
 	Value, Low, High float64
-	Fields           []string // a text per [Forest.Columns], or nil
+	Fields           []string // one text per column, or nil
 	TextOnly         bool     // no effect, only Label and Fields
 }
 
 const (
 	defaultForestWidth = 760
 	forestGap          = 14
-	forestNumbers      = 24 // from plot to numbers
+	forestNumbers      = 24
 )
 
 // Check returns [Forest.SVG]'s error.

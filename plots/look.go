@@ -7,7 +7,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// order takes [svg.Ink] (7) before the two colours that resemble others.
+// order puts last the two colours that resemble others.
 var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
 const brokenDash, referenceDash = "5,3", "5,4"
@@ -15,11 +15,11 @@ const brokenDash, referenceDash = "5,3", "5,4"
 type look struct {
 	colour, shape int
 	dash          string
-	open          bool // for a reference
+	open          bool // for references
 	small         bool // for many points
 }
 
-// looks returns each series' look; 56 differ in colour or shape.
+// looks returns each series' look. Up to 56 series differ in colour or shape.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
@@ -131,7 +131,7 @@ type legendEntry struct {
 
 const (
 	sampleWidth = 36
-	legendGap   = 8 // from line to name
+	legendGap   = 8
 	legendSpace = 20
 	legendLine  = lineHeight * tickSize
 )
@@ -150,7 +150,6 @@ func newLegend(series []Series, looks []look, width float64) legend {
 		return l
 	}
 	columns := min(max(int((width+legendSpace)/l.width), 1), len(l.entries))
-	// Balanced columns: no column is nearly empty.
 	rows := (len(l.entries) + columns - 1) / columns
 	l.rows = make([]int, rows)
 	for i, e := range l.entries {

@@ -12,10 +12,10 @@ import (
 // Panels are small charts in a grid. Series with equal names look alike.
 type Panels struct {
 	ID, Title, Caption string
-	XLabel, YLabel     string    // charts' own labels are not drawn
+	XLabel, YLabel     string    // of all panels; charts' own labels are not drawn
 	Width              float64   // pixels; 0: 840
-	Rows               [][]Chart // a Title names each panel
-	// OneScale draws one y axis for all panels and names lines at line ends. Otherwise charts of a row share a y axis,
+	Rows               [][]Chart // each chart's Title names its panel
+	// OneScale draws one y axis for all panels and names lines at their ends. Otherwise charts of a row share a y axis,
 	// and a legend names all lines.
 	OneScale bool
 }
@@ -68,7 +68,7 @@ func (p Panels) SVG() ([]byte, error) {
 	return d.close(), nil
 }
 
-// Places returns the points that have a cell or a note; names include the panel's.
+// Places returns the points that have a cell or a note; each name includes its panel's.
 func (p Panels) Places() ([]Place, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (p Panels) layout() (*drawing, []panel) {
 		legend.draw(d, point{margin, top})
 	}
 	var panels []panel
-	axis := 0.0 // width of the first panel's numbers and label
+	axis := 0.0 // width of the y axis's texts
 	for i, row := range p.Rows {
 		whole, charts := Chart{}, row
 		if p.OneScale {

@@ -33,7 +33,7 @@ type Table struct {
 	ID, Title, Caption string
 	Header             []string
 	Rows               [][]Field
-	Groups             []int // rows below a rule, ascending
+	Groups             []int // numbers of the rows below a rule, ascending
 	// TextColumns counts the label columns, aligned left; other columns are numbers. 0 means 1.
 	TextColumns int
 

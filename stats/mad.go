@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// madZeroChord is the largest |u_i - u_j| that counts as zero: rounding to float32 turns a row by up to 2^-24 radians,
-// so parallel rows end at most 2^-23 apart, a cosine distance of 2^-47.
+// madZeroChord is the largest |u_i - u_j| of unit rows that counts as zero. Rounding to float32 turns a row by up to
+// 2^-24 radians, so parallel rows end at most 2^-23 apart, a cosine distance of 2^-47.
 const madZeroChord = 0x1p-23
 
 // madBlock directions fit a core's L1 cache.
@@ -34,8 +34,7 @@ const madBlock = 32
 // Distances up to 2^-47 ≈ 7e-15 count as zero, so rounding between parallel rows does not change MAD. A row of zeros
 // has distance 1 from every other row, as in scikit-learn and so in the paper's code.
 //
-// The result is exact to rounding and bit-identical on any number of cores. It takes n·width + n·log n steps, plus
-// width per pair of different rows whose projections on one line are within rounding.
+// The result is exact to rounding and bit-identical on any number of cores.
 func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 	if nodes < 0 || width < 1 || len(h)%width != 0 || len(h)/width != nodes {
 		return 0, fmt.Errorf("MAD of %d values: expected nodes×width of them, got nodes %d and width %d", len(h),
@@ -51,8 +50,8 @@ func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 		return 0, err
 	}
 
-	// A row of zeros has distance 1 from all other rows; else Σ_j D_ij = Σ_j |u_i-u_j|²/2 minus distances that count as
-	// 0.
+	// A row of zeros has distance 1 from all other rows. For other rows, Σ_j D_ij is Σ_j |u_i-u_j|²/2 less the
+	// distances that count as 0, plus 1 per row of zeros.
 	total, counted := float64(zeros), zeros
 	for _, d := range found {
 		far := nodes - d.near
@@ -80,7 +79,7 @@ func unitRows(h []float32, width int) (units []float64, zeros int, err error) {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				return nil, 0, fmt.Errorf("MAD: row %d, column %d is %v: expected a finite number", row, column, v)
 			}
-			square += x * x // float64 holds the square of any float32
+			square += x * x
 		}
 		if square == 0 {
 			zeros++
@@ -98,14 +97,14 @@ func unitRows(h []float32, width int) (units []float64, zeros int, err error) {
 //
 //	Σ_j |u_i-u_j|² = n·|u_i-c|² + Σ_j |u_j-c|²,  because Σ_j (u_j-c) = 0
 //
-// No large numbers are subtracted: nearly equal rows keep digits that Σ_j (1 - u_i·u_j) loses.
+// No large numbers are subtracted, so for nearly equal rows this is more exact than Σ_j (1 - u_i·u_j).
 func squaredChords(units []float64, width int) []float64 {
 	n := len(units) / width
 	sums := make([]float64, n)
 	if n == 0 {
 		return sums
 	}
-	// Averaging differences from one row keeps the error small against the rows' spread.
+	// Averaging the rows' differences from the first row loses fewer digits than averaging the rows.
 	first, centre := units[:width], make([]float64, width)
 	for row := range n {
 		for k, u := range units[row*width:][:width] {
@@ -129,7 +128,7 @@ func squaredChords(units []float64, width int) []float64 {
 type direction struct {
 	rows    []int32
 	unit    []float64
-	shadow  float64 // unit·s for a fixed s of length 1; two shadows differ by at most |u_i - u_j|
+	shadow  float64 // unit·s for a fixed vector s of length 1; two shadows differ by at most |u_i - u_j|
 	near    int
 	nearSum float64
 }
@@ -159,7 +158,7 @@ func directions(units []float64, width int) []direction {
 	}
 	slices.SortFunc(rows, compare)
 	var found []direction
-	sorted := make([]float64, 0, len(units)) // in order, for the cache
+	sorted := make([]float64, 0, len(units))
 	for start, end := 0, 0; start < n; start = end {
 		for end = start + 1; end < n && compare(rows[start], rows[end]) == 0; end++ {
 		}
@@ -170,11 +169,12 @@ func directions(units []float64, width int) []direction {
 	return found
 }
 
-// findNear compares directions whose shadows are within reach. Sums are integers, so their order does not matter.
+// findNear compares directions whose shadows differ by at most reach. It sums integers, so the order of additions does
+// not matter.
 func findNear(ctx context.Context, ds []direction, nodes int) error {
 	const reach = madZeroChord + 1e-10 // allows for rounding of shadows
 	const zero = madZeroChord * madZeroChord
-	steps := math.Ldexp(1/zero, 63-bits.Len(uint(nodes))) // integers per 1, so that nodes·zero fits a uint64
+	steps := math.Ldexp(1/zero, 63-bits.Len(uint(nodes))) // scales squares to integers whose sum fits a uint64
 	type tally struct {
 		rows int
 		sum  uint64
@@ -196,7 +196,6 @@ func findNear(ctx context.Context, ds []direction, nodes int) error {
 					return nil
 				}
 				end = min(end, len(ds))
-				// Compare each j with the whole block while the cache holds it.
 				for j := start + 1; j < len(ds) && ds[j].shadow-ds[end-1].shadow <= reach; j++ {
 					if j%madBlock == 0 && ctx.Err() != nil {
 						return ended.Err(ctx)

@@ -12,7 +12,7 @@ import (
 // Metrics scores the classes predicted for a set of nodes, from 0 to 1.
 type Metrics struct {
 	MacroF1  float64
-	MicroF1  float64 // over all decisions: equals Accuracy
+	MicroF1  float64 // always equals Accuracy
 	Accuracy float64
 	// Confusion[i][j] counts the nodes of class i predicted as class j.
 	Confusion [][]int
@@ -93,7 +93,7 @@ func Evaluate(predictions, labels []int32, classes int) (Metrics, error) {
 // Summary holds a mean and a sample standard deviation (N-1).
 type Summary struct {
 	N            int
-	Mean, StdDev float64 // NaN and 0 without values
+	Mean, StdDev float64 // for N = 0: NaN and 0
 }
 
 // Summarize returns the summary of x.

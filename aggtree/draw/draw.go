@@ -15,7 +15,7 @@ import (
 
 // Options configure a drawing.
 type Options struct {
-	// Names has a name per graph node; for "" the number is drawn.
+	// Names has a name per graph node; if it is "", the number is drawn.
 	Names []string
 	// Labels has a class per graph node, which chooses its fill; negative means no fill. Without labels, replicas share
 	// a fill.
@@ -25,13 +25,13 @@ type Options struct {
 	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If not all
 	// children fit, those with the largest flow are drawn. With Flow, a picture omits the graph around the root.
 	Flow []float64
-	// FlowNames names edges of positive and negative flow.
+	// FlowNames describe, in the legend, edges of positive and of negative flow.
 	FlowNames [2]string
 	// ID is the SVG's id and prefixes ids inside it. It must be unique on a page; "" means aggtree.
 	ID string
 
-	// Drawing limits, for tests.
-	children int // per node, including a stand-in; 0 means 12; at least 2
+	// Limits of the drawing; only tests change them.
+	children int // per node; 0 means 12; at least 2
 	nodes    int // tree nodes; 0 means 150; at least 2
 }
 
@@ -43,7 +43,7 @@ func (o Options) title(t *aggtree.Tree) string {
 	return fmt.Sprintf("The %d-aggregation tree of node %s%s", t.Hops, svg.Name(t.Base[0], o.Names), from)
 }
 
-// Sizes in CSS pixels, for wide fonts.
+// Sizes in CSS pixels, large enough for wide fonts.
 const (
 	fontSize, letterWidth = 12, 7.7
 	boxHeight             = 24.0

@@ -9,7 +9,7 @@ import (
 	"nodemask/csr"
 )
 
-// figure is one of the paper's, drawn after its text: our copy lacks the originals.
+// figure is one of the paper's, redrawn from its text, since our copy lacks the figures.
 type figure struct {
 	title  string
 	panels []panel
@@ -21,8 +21,8 @@ type panel struct {
 	draw    func(s *picture, at point) (size point)
 }
 
-// PaperFigure returns a figure of the paper's 1 to 7 and its description, by id: "transductive", "inductive", "trees",
-// "invalid", "new-node", "cached" or "masked".
+// PaperFigure returns one of the paper's figures 1 to 7 and its description. id is "transductive", "inductive",
+// "trees", "invalid", "new-node", "cached" or "masked".
 func PaperFigure(id string) (svg []byte, words string, err error) {
 	f := figureOf(id)
 	if f.title == "" {
@@ -102,14 +102,13 @@ func sharedSketch() sketch {
 // PaperGraph returns the graph of the paper's figure 3 (a) and its nodes' names, a to f.
 //
 // It is inferred from the text, as our copy lacks the figures. The text calls a "the root and also … two of the leaves"
-// of its 2-aggregation tree, so a has two neighbours. In figure 7 masking d halves the tree's width, so d is one;
-// masking f with a changes it less, so f is a neighbour of the other, which we call b. The typeset widths fit two
-// leaves below d and three below b, so c and e are their other neighbours. Edge e-f is our addition.
+// of its 2-aggregation tree, so a has two neighbours. Masking d halves the tree's width in figure 7, so d is one; the
+// other, b, is a neighbour of f. Edge e-f is our addition.
 func PaperGraph() (g *csr.Graph, names []string) {
 	return lettered("abcdef", "ab", "ad", "bc", "bf", "de", "ef")
 }
 
-// lettered returns a graph whose nodes are letters, and edges two of them.
+// lettered returns a graph with a node per letter and an edge per pair of letters.
 func lettered(nodes string, pairs ...string) (g *csr.Graph, names []string) {
 	edges := make([]csr.Edge, len(pairs))
 	for i, pair := range pairs {
@@ -149,7 +148,7 @@ func (f figure) svg(id string) (drawing []byte, words string) {
 	for i, p := range f.panels {
 		captions[i] = p.caption
 		room := columns(p.caption) * 6.6
-		// Draw first to measure, then in place.
+		// The first drawing only measures the panel.
 		size := p.draw(&picture{id: s.id, width: leastWidth}, point{})
 		wide := max(room, size.X)
 		p.draw(s, point{x + (wide-size.X)/2, margin})
@@ -171,7 +170,7 @@ func graphSketch(g *csr.Graph, names []string) sketch {
 	return s.near().sketch
 }
 
-// settingSketch draws the paper's graph with c and e to be predicted.
+// settingSketch draws the paper's graph, where c and e are to be predicted.
 func settingSketch(areNew bool) sketch {
 	s := graphSketch(PaperGraph())
 	for i := range s.nodes {

@@ -14,13 +14,13 @@ type folded struct {
 	// Tree holds the drawn nodes. Among siblings, ghosts (masked neighbours) are ordered by base, and stand-ins for
 	// omitted nodes (base -1) come last.
 	Tree *aggtree.Tree
-	// Node is the original tree's node; -1 for a ghost or a stand-in.
+	// Node is the drawn node's number in the original tree; -1 for a ghost or a stand-in.
 	Node []int32
 	// More is the number of tree nodes (or masked neighbours) that a stand-in replaces.
 	More  []int
 	Ghost []bool
 
-	flow []float64 // per node of the original tree
+	flow []float64 // of the original tree's nodes
 }
 
 func (f *folded) text(i int32, names []string) string {
@@ -75,7 +75,7 @@ type folder struct {
 	below []int
 	out   *folded
 
-	strongest []float64 // largest flow per subtree
+	strongest []float64 // largest absolute flow in each subtree
 }
 
 type drawn struct {
@@ -111,8 +111,8 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns how many children each node of a level may keep, so that all fit, and one node below each child that has
-// children.
+// most returns how many children each node of a level may keep: there must be room for them, and for one node below
+// each that has children.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)
@@ -145,8 +145,8 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns what is drawn below a node: all children and ghosts if at most most, else a stand-in for the ghosts
-// and another for the last children. If most < 2, ghosts are left out.
+// children returns what is drawn below a node. If its children and ghosts (masked neighbours) exceed most, a stand-in
+// replaces the ghosts, another the last children. If most < 2, ghosts are left out.
 func (f *folder) children(node int32, most int) []drawn {
 	if node < 0 {
 		return nil

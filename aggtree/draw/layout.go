@@ -9,8 +9,8 @@ import (
 type point struct{ X, Y float64 }
 
 type spacing struct {
-	sibling float64 // least distance of siblings
-	cousin  float64 // least distance of other nodes at a depth
+	sibling float64 // least distance between siblings
+	cousin  float64 // least distance between other nodes of a level
 	level   float64
 	// apart is the least distance between the subtrees of the root's children, for boxes around them; 0: no boxes.
 	apart  float64
@@ -18,8 +18,8 @@ type spacing struct {
 }
 
 // layout returns each tree node's position by Reingold and Tilford, "Tidier Drawings of Trees" (1981): parents are
-// centred over their children, and subtrees of equal shape look alike. The mean of layouts from the left and from the
-// right makes mirrored trees mirror images, and centres small subtrees between large ones.
+// centred over their children, and subtrees of equal shape look alike. It averages a layout from the left and one from
+// the right, so mirrored trees are mirror images.
 func layout(t *aggtree.Tree, o spacing) []point {
 	fromLeft, fromRight := o.offsets(t, false), o.offsets(t, true)
 	x := make([]float64, t.NumNodes())
@@ -46,11 +46,11 @@ func layout(t *aggtree.Tree, o spacing) []point {
 // span is a subtree's extent at one depth, relative to the subtree's root.
 type span struct{ low, high float64 }
 
-// offsets returns each node's distance from its parent. Children are placed as closely as allowed, from the left or,
-// mirrored, from the right.
+// offsets returns each node's distance from its parent. Children are placed as closely as allowed, from the left, or
+// from the right if mirrored.
 func (o spacing) offsets(t *aggtree.Tree, mirrored bool) []float64 {
 	offset := make([]float64, t.NumNodes())
-	spans := make([][]span, t.NumNodes()) // per node: its subtree at each depth
+	spans := make([][]span, t.NumNodes()) // per node: its subtree's extent at each depth
 	for i := int32(len(offset)) - 1; i >= 0; i-- {
 		first, end := t.Children(i)
 		children := make([]int32, 0, end-first)
@@ -60,7 +60,7 @@ func (o spacing) offsets(t *aggtree.Tree, mirrored bool) []float64 {
 		if mirrored {
 			slices.Reverse(children)
 		}
-		var all []span // the children so far, relative to the first
+		var all []span
 		last := 0.0
 		for _, child := range children {
 			own := spans[child]

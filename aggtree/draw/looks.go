@@ -15,7 +15,7 @@ var palette = svg.Palette
 
 const rootRing = 3.5
 
-// look is how all replicas of a base are drawn. fill and ring are colour numbers, or -1.
+// look is how all tree nodes of one graph node are drawn. fill and ring are colour numbers, or -1 for none.
 type look struct {
 	fill, ring int
 	root       bool

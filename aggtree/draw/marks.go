@@ -62,7 +62,7 @@ func (s *picture) edges(points []point, across bool) {
 		case across:
 			x, y := from.X+s.width/2, to.X-s.width/2
 			path = fmt.Sprintf("M%s,%sC%s,%[2]s %[3]s,%[4]s %[5]s,%[4]s", px(x), px(from.Y), px((x+y)/2), px(to.Y), px(y))
-		case flows: // curves meet nodes at right angles
+		case flows:
 			path = fmt.Sprintf("M%s,%sC%[1]s,%[3]s %[4]s,%[3]s %[4]s,%[5]s", px(from.X), px(top), px((top+bottom)/2), px(to.X),
 				px(bottom))
 		default:

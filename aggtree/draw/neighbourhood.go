@@ -24,8 +24,8 @@ type sketched struct {
 	masked, open, hidden bool // open: the node's label is to be predicted
 }
 
-// neighbourhood has the nodes that walks from the root reach, on a circle per distance, each in the middle of its
-// sector.
+// neighbourhood holds the nodes that walks from the root reach. Nodes of equal distance are on a circle, each in the
+// middle of its sector.
 type neighbourhood struct {
 	sketch
 	more          int // nodes left out
@@ -33,7 +33,8 @@ type neighbourhood struct {
 	heading       string
 }
 
-// near finds nodes breadth first, masked or not. The tree's labels must have set the node width.
+// near finds the nodes around the root breadth first, masked or not. Call it after the tree's labels have set the node
+// width.
 func (s *picture) near() neighbourhood {
 	g, t := s.full.Graph, s.full
 	if s.flow != nil {

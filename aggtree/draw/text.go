@@ -14,7 +14,7 @@ func WriteText(out io.Writer, t *aggtree.Tree, o Options) error {
 	if err := notEmpty(t); err != nil {
 		return err
 	}
-	w := bufio.NewWriter(out) // Flush returns the first error
+	w := bufio.NewWriter(out)
 	f := o.fold(t)
 	var write func(i int32, arm, prefix string)
 	write = func(i int32, arm, prefix string) {

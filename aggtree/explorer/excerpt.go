@@ -12,8 +12,8 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Limits of an excerpt. Counts of up to 5 hops then fit the 53 bits of JavaScript's integers: with n nodes and m
-// entries, at most √n·√m^k walks of k hops start at a node.
+// Limits of an excerpt. They keep counts of walks of up to 5 hops within JavaScript's 53-bit integers: with n nodes and
+// m entries, at most √n·√m^k walks of k hops start at a node.
 const (
 	mostEmbeddedEntries = 200_000
 	mostEmbeddedNodes   = 50_000
@@ -26,7 +26,7 @@ type excerpt struct {
 }
 
 // newExcerpt chooses nodes breadth first. For each node within hops of the root it embeds all neighbours or none, so a
-// tree is right until it reaches a node with none.
+// tree is right down to the first node with none.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	n := g.NumNodes()
 	if n <= mostNodes && g.NumEdges() <= mostEntries {
@@ -36,7 +36,7 @@ func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64
 		}
 		return e
 	}
-	has := map[int32]bool{root: false} // nodes found, and whether their neighbours are embedded
+	has := map[int32]bool{root: false}
 	complete := 0
 	level := []int32{root}
 	entries := int64(0)

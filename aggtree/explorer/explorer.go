@@ -33,7 +33,7 @@ const offeredHops = 5
 
 // Options are an interactive drawing's initial state.
 type Options struct {
-	// Names has a name per node; for "" the number is drawn.
+	// Names has a name per node; if it is "", the number is drawn.
 	Names []string
 	// Labels has a class per node; negative means no colour. Classes names the labels.
 	Labels  []int32
@@ -43,7 +43,7 @@ type Options struct {
 	Train []int32
 	// KeepRate is the probability that an epoch keeps a node, the paper's p; 0 means 1.
 	KeepRate float64
-	// Seed of the masks: epoch e, from 1, draws as hyper.KeepRate does from rand.New(rand.NewPCG(Seed, e)).
+	// Seed is the masks' seed. Epoch e (from 1) draws as hyper.KeepRate does, from rand.New(rand.NewPCG(Seed, e)).
 	Seed uint64
 	// Title is written above the drawing.
 	Title string

@@ -61,7 +61,7 @@ func post(e page.Event) {
 	js.Global().Call("postMessage", string(text))
 }
 
-// breather returns a function that lets the worker read messages. It posts a message to itself, faster than any timer.
+// breather returns a function that lets the worker read waiting messages.
 func breather() func() {
 	back := make(chan struct{}, 1)
 	channel := js.Global().Get("MessageChannel").New()

@@ -9,7 +9,8 @@ import (
 	"nodemask/plots"
 )
 
-// beforehand returns, for the split of seed 1, the quantities that the rules on masking need.
+// beforehand returns, per setting, the quantities from which masking's effect is predicted, computed on the split of
+// seed 1.
 func beforehand(g *datasets.Graph, settings []datasets.Setting, trainPercent int) (cases []judge.Case, err error) {
 	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: trainPercent, Seed: 1})
 	if err != nil {

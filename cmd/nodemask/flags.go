@@ -125,7 +125,7 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	return b, nil
 }
 
-// axisFlag is the flag of a record axis, or its name in --set; apply is nil if the flag is not given.
+// axisFlag sets a record axis, as a flag of its own or as a name in --set. apply is nil if it is not given.
 type axisFlag struct {
 	record.Axis
 	text  string
@@ -135,7 +135,7 @@ type axisFlag struct {
 // String returns the text given.
 func (f *axisFlag) String() string { return f.text }
 
-// Set parses a value: on or off if the axis is a switch.
+// Set parses a value: true or false if the axis is a switch.
 func (f *axisFlag) Set(text string) (err error) {
 	if f.Switch != "" {
 		on, err := strconv.ParseBool(text)
@@ -185,13 +185,13 @@ type setFlag struct {
 	help  bool
 }
 
-// String returns "", as rare holds the values.
+// String returns "", as the axes hold the values.
 func (f *setFlag) String() string { return "" }
 
 // Type returns the value's name in the usage.
 func (f *setFlag) Type() string { return "value" }
 
-// Set sets the named axis.
+// Set parses name=value and sets the axis of that name.
 func (f *setFlag) Set(text string) error {
 	if f.help = text == "help"; f.help {
 		return nil

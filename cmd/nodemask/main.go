@@ -56,7 +56,7 @@ func run(args []string) int {
 	return 1
 }
 
-// interrupted never returns nil, so that scripts stop too.
+// interrupted always returns an error, so that a script that runs the command stops too.
 func interrupted(err error) error {
 	switch {
 	case err == nil:
@@ -104,7 +104,8 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups()); err != nil { // exit code 2, not 1
+			// Cobra's own check would exit with 1, not 2.
+			if err := cmp.Or(c.ValidateRequiredFlags(), c.ValidateFlagGroups()); err != nil {
 				return misuse{err}
 			}
 			return checkOutputs(c)
@@ -126,7 +127,7 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// prepare lists flags in order of declaration; a wrong number of arguments exits with 2.
+// prepare makes commands list flags in order of declaration, and exit with 2 for a wrong number of arguments.
 func prepare(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		prepare(sub)

@@ -99,8 +99,8 @@ time.`,
 	return c
 }
 
-// besideOf writes into a site's folder the script of a data set that the page's program lacks, or removes an old script
-// if the data set is unavailable.
+// besideOf writes a data set that the page's program lacks as a script in the folder site. If the data set is
+// unavailable, besideOf removes its old script.
 func besideOf(ctx context.Context, site, name string) (beside []string, err error) {
 	path := filepath.Join(site, page.DataScriptName(name))
 	at, err := datasets.Locate(name, openOptions(""))

@@ -82,14 +82,13 @@ func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDi
 	return m, g, err
 }
 
-// layerOf returns the index of the output that text names. There is one output per layer and, with a readout, the
-// logits.
+// layerOf returns the index of the output that text names.
 func layerOf(text string, layers, outputs int) (int, error) {
 	switch text {
 	case "logits":
 		return outputs - 1, nil
 	case "hidden":
-		return max(outputs-2, 0), nil // with a single layer it is the logits
+		return max(outputs-2, 0), nil // a single output is the logits
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > layers {
@@ -98,7 +97,7 @@ func layerOf(text string, layers, outputs int) (int, error) {
 	return n - 1, nil
 }
 
-// embedded returns the header, then a row per node. Each row overwrites the one before.
+// embedded returns the header, then a row per node, all in one slice: copy a row to keep it.
 func embedded(g *datasets.Graph, classes []string, logits, h infer.Representation) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		row := []string{"id", "class", "predicted", "probability"}

@@ -23,7 +23,7 @@ import (
 	"nodemask/stats"
 )
 
-// Parts of PROTOCOL.md that still run; the others are retired.
+// These parts of PROTOCOL.md can still be run; the others are retired.
 const depthPart, tunedPart judge.Part = "depth", "tuned"
 
 func shownParts() []judge.Part {
@@ -54,7 +54,7 @@ type partRun struct {
 	data, model string
 	store       *record.Store
 	protocol    string
-	opened      *backend.Backend // nil: not yet
+	opened      *backend.Backend
 }
 
 func openPart(c *cobra.Command, part judge.Part, f runFlags, data, model string) *partRun {
@@ -102,7 +102,7 @@ func (r *partRun) train(batch judge.Batch) (err error) {
 		}
 	}
 	o := measure.Options{Seeds: batch.Seeds, Batch: 5, Protocol: r.protocol}
-	if r.part == judge.Graphs { // graphs have equally many trials whenever this stops
+	if r.part == judge.Graphs { // run one trial of each graph in turn
 		o.Batch = 1
 		if o.Pool, err = train.NewPool(r.opened, r.jobs, len(batch.Cells)); err != nil {
 			return err
@@ -221,8 +221,7 @@ func (r *partRun) runDepth() error {
 	return r.train(judge.Batch{Cells: cells, Seeds: hyper.Seeds(judge.FirstDepthSplit, judge.DepthSplits)})
 }
 
-// runTuned tunes each question's arms, then compares the chosen configurations on fresh splits. A later run does what
-// must wait for trials of other shards.
+// runTuned tunes each question's methods, then compares the chosen configurations on fresh splits.
 func (r *partRun) runTuned(design judge.Design) error {
 	var names []string
 	for _, m := range design.Models {

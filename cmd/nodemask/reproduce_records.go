@@ -69,7 +69,7 @@ func newVerifyCommand() *cobra.Command {
 type again struct {
 	*cobra.Command
 	folder, dataDir, memory string
-	most                    int64 // bytes
+	most                    int64 // memory per trial, in bytes
 	backends                map[string]*backend.Backend
 	count, far, left        int
 }
@@ -204,7 +204,7 @@ func (a *again) run(old record.Record, place string) error {
 	return nil
 }
 
-// portable reports whether a record's digits are the same on every CPU: XLA's once depended on the CPU.
+// portable reports whether this CPU should repeat a record's digits. In XLA's old records, digits depend on the CPU.
 func portable(r record.Record) bool {
 	return r.Backend != "xla:cpu" || r.Digits != "" || !backend.HasAVX2()
 }

@@ -120,7 +120,7 @@ func tableOf(records []record.Record) (rows [][]string, err error) {
 		}
 		fields := map[string]any{}
 		decoder := json.NewDecoder(bytes.NewReader(line))
-		decoder.UseNumber() // digits stay as they are
+		decoder.UseNumber() // keep all digits
 		if err := decoder.Decode(&fields); err != nil {
 			return nil, err
 		}

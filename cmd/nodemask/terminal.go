@@ -33,7 +33,7 @@ func (t *ticker) say(format string, args ...any) {
 	_ = say(t.w, format, args...) // best effort
 }
 
-// say prints a line made safe by [svg.Plain]: names may contain anything.
+// say prints a line. [svg.Plain] makes it safe, as names may contain control characters.
 func say(w io.Writer, format string, args ...any) error {
 	_, err := fmt.Fprintln(w, svg.Plain(fmt.Sprintf(format, args...)))
 	return err
@@ -48,7 +48,7 @@ func printTable(w io.Writer, t plots.Table) error {
 	return err
 }
 
-// plainJSON escapes control and bidirectional characters as \u and four digits.
+// plainJSON writes control and bidirectional characters as \u and four hexadecimal digits.
 type plainJSON struct{ w io.Writer }
 
 func (p plainJSON) Write(value []byte) (int, error) {
@@ -103,7 +103,7 @@ func trialTable(results []*train.Result) plots.Table {
 	return t
 }
 
-// With fewer than fewestTested test nodes, each counts over 10 points of accuracy.
+// With fewer than fewestTested test nodes, one node changes accuracy by over 10 points.
 const fewestTested = 10
 
 func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
@@ -135,11 +135,10 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 // With fewer than fewestValidated validation nodes, one node changes the score by over 5 points.
 const fewestValidated = 20
 
-// lateGain exceeds the noise with the 27 validation nodes that Cora's largest train set leaves.
+// lateGain is a gain in F1 that exceeds the noise even with 27 validation nodes, as in Cora's largest train set.
 const lateGain = 0.1
 
-// poorTrials notes trials that learnt nothing, and trials whose F1 rose far after the kept epoch, as when the loss is
-// lowest before the model predicts well.
+// poorTrials returns notes on trials that learnt nothing, and on trials whose F1 rose far after the kept epoch.
 func poorTrials(x train.Experiment, results []*train.Result) (notes []string) {
 	var collapsed, early []string
 	for _, r := range results {

@@ -82,8 +82,8 @@ type arm struct {
 	usual record.Cell
 }
 
-// arms returns the cells to train: the paper's experiment has two, without and with masking, unless a keep rate is
-// given.
+// arms returns the cells to train: for the paper's preset two, without and with masking, unless a keep rate is given;
+// otherwise one.
 func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	if f.preset == "" {
 		f.preset = hyper.TraitsOf(f.model).Preset
@@ -133,7 +133,7 @@ func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	for _, cell := range cells {
 		x := arm{cell, usual}
 		x.Cached = f.cacheInference
-		for _, a := range f.axes { // masking removes attention dropout, so a given one is set afterwards
+		for _, a := range f.axes { // last, as masking would remove a given attention dropout
 			if a.apply != nil {
 				a.apply(&x.Cell)
 			}
@@ -185,7 +185,7 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 	case changed("split-seed") && f.given("resplit"):
 		return misusef("--split-seed and --set resplit: expected one of them")
 	case cell.Parameters.Regulariser == hyper.DropoutRegulariser && changed("dropout") &&
-		cell.Parameters.Dropout != 0: // 0 leaves the rate to the regulariser, as in the paper's tables
+		cell.Parameters.Dropout != 0: // with 0, only --regulariser sets the rate
 		return misusef("--regulariser %s and --dropout %v: both set the rate of dropout: leave out --dropout, or "+
 			"--regulariser", c.Flag("regulariser").Value, cell.Parameters.Dropout)
 	case f.trials < 1 || f.trials > 1_000_000:

@@ -76,7 +76,7 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 	return results, err
 }
 
-// splitOf returns the first split that a result holds. Random splits have the same sizes for every seed.
+// splitOf returns the split of the first result that has one.
 func splitOf(results []*train.Result) *datasets.Split {
 	for _, r := range results {
 		if r.Split != nil {
@@ -133,7 +133,7 @@ func (f *trainFlags) save(c *cobra.Command, x train.Experiment, results []*train
 
 type runFunc = func(context.Context, *backend.Backend, []uint64, train.RunOptions) ([]*train.Result, error)
 
-// runTrials calls emit (unless nil) with the results in the order of the seeds.
+// runTrials runs a trial per seed and calls emit (unless nil) with each result, in the order of the seeds.
 func runTrials(c *cobra.Command, b *backend.Backend, seeds []uint64, jobs int, emit func(*train.Result) error,
 	run runFunc) ([]*train.Result, error) {
 	if jobs == 0 {
@@ -217,7 +217,7 @@ func title(x train.Experiment, preset string) string {
 		preset)
 }
 
-// batchedRecord is never stored, as stored cells train on whole graphs.
+// batchedRecord is the record of a trial in batches, which is never stored.
 type batchedRecord struct {
 	record.Record
 	Batches int `json:"batches"`

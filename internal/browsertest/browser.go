@@ -51,7 +51,7 @@ type Tab struct {
 	host string // [Tab.In]'s selector
 }
 
-// Open opens a file in a tab of this width in pixels, after the actions before.
+// Open opens a file in a tab of this width in pixels. It first runs the actions before.
 func Open(t *testing.T, ctx context.Context, path string, width int64, before ...chromedp.Action) Tab {
 	t.Helper()
 	return Visit(t, ctx, &url.URL{Scheme: "file", Path: path}, width, before...)
@@ -108,8 +108,8 @@ func (b Tab) Run(actions ...chromedp.Action) {
 // Try runs actions and returns their error.
 func (b Tab) Try(actions ...chromedp.Action) error { return chromedp.Run(b.ctx, actions...) }
 
-// In returns the tab for expressions in which $ is the first element that matches selector, and find searches $'s
-// shadow root.
+// In returns a tab in whose expressions $ is the first element that matches selector, and find(s) is the first match of
+// s in $'s shadow root.
 func (b Tab) In(selector string) Tab {
 	b.host = selector
 	return b
@@ -141,7 +141,7 @@ func (b Tab) Is(want any, expression string, why ...any) {
 	require.JSONEq(b, string(encoded), string(got), "%s %s", expression, fmt.Sprint(why...))
 }
 
-// Until waits until an expression is true; background tabs work too.
+// Until waits until an expression is true, also in background tabs.
 func (b Tab) Until(expression string) {
 	b.Helper()
 	err := b.Try(chromedp.Poll(b.of(expression), nil, chromedp.WithPollingInterval(100*time.Millisecond),

@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// built is the project's folder for programs built with -trimpath into temporary folders, as by 'make test' and the
-// notebook kernel. The linker's -X sets it, so that compiled packages contain no path and are compiled only once, even
-// if the clone moves.
+// built is the project's folder. The linker's -X sets it in programs built with -trimpath into temporary folders, as by
+// 'make test' and the notebook kernel, so that compiled packages contain no path.
 var built string
 
 // Root returns the clone in which this program is installed, else the one from which it was built. It tries [Folders].

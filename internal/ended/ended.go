@@ -10,7 +10,7 @@ import (
 // Err returns nil until ctx ends, then ctx's error, joined with any cause (see [context.WithCancelCause]).
 func Err(ctx context.Context) error {
 	err := ctx.Err()
-	if err == nil { // return nil, although ctx may have ended since
+	if err == nil {
 		return nil
 	}
 	cause := context.Cause(ctx)

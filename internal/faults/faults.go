@@ -1,5 +1,5 @@
-// Package faults runs a test's step once per system call, which fails or at which the process is killed. It needs
-// strace on Linux.
+// Package faults runs a test's step many times; each time another system call fails or the process is killed at it. It
+// needs strace on Linux.
 package faults
 
 import (
@@ -20,10 +20,9 @@ import (
 const (
 	stepVariable   = "NODEMASK_FAULTS_STEP"
 	folderVariable = "NODEMASK_FAULTS_FOLDER"
-	// Torture is the environment variable that turns on every fault and slow tests.
+	// Torture is the environment variable that turns on slow tests and all faults of [Each].
 	Torture = "NODEMASK_TORTURE"
-	// without Torture, every 11th fault is tried
-	stride = 11
+	stride  = 11
 )
 
 var calls = []struct{ name, errno string }{
@@ -39,7 +38,7 @@ func Pin() {
 	}
 }
 
-// Main is for TestMain: it runs the tests or, in a process that [Each] started, the step.
+// Main replaces m.Run in TestMain: it runs the tests or, in a process that [Each] started, one step.
 func Main(m *testing.M, steps map[string]func(folder string) error) {
 	step := os.Getenv(stepVariable)
 	if step == "" {
@@ -52,7 +51,7 @@ func Main(m *testing.M, steps map[string]func(folder string) error) {
 	os.Exit(0)
 }
 
-// Environment returns the environment of a process of this test that runs a step.
+// Environment returns variables with which this test's program runs a step.
 func Environment(step, folder string) []string {
 	return []string{stepVariable + "=" + step, folderVariable + "=" + folder}
 }
@@ -62,9 +61,9 @@ type Test struct {
 	Step string
 	// Prepare fills an empty folder.
 	Prepare func(t *testing.T, folder string)
-	// Holds requires the step's guarantees, however the step ended; finished means that it returned no error.
+	// Holds requires the step's guarantees, however the step ended. finished: the step returned no error.
 	Holds func(t *testing.T, folder string, finished bool)
-	// GoesOn repeats the step and requires the result of a run without faults.
+	// GoesOn runs the step again and requires the result of a run without faults.
 	GoesOn func(t *testing.T, folder string)
 }
 

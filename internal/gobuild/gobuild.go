@@ -27,19 +27,19 @@ type Program struct {
 	Environment []string // added to this process's variables
 }
 
-// compileFlags are also the Makefile's and set-up's, so each package is compiled once.
+// The Makefile and set-up use the same compileFlags, so each package is compiled once.
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
-// Build builds the program if it is out of date and returns go's output. It builds next to the file and renames, so an
-// aborted build keeps the old program. Go recognises a program by its first bytes, so Build starts anew if the file's
-// size has changed. Concurrent builds wait. Programs contain no machine paths.
+// Build builds the program if it is out of date and returns go's output. It builds a new file and renames it, so an
+// aborted build keeps the old program. Go recognises a program by its first bytes alone, so Build ignores an old
+// program whose size has changed. Concurrent builds wait. Programs contain no machine's paths.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
 	lock := flock.New(filepath.Join(folder, ".lock"))
-	// Without file locks concurrent builds stay atomic, but may undo each other.
+	// If file locks fail, concurrent builds stay atomic, but may undo each other.
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// If settle is interrupted, note and file disagree, and the next build makes both again.
+// If settle is interrupted, note does not match file, so the next build makes both again.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {

@@ -56,7 +56,7 @@ func least(all []Left) (l Left, ok bool) {
 	return l, ok
 }
 
-// Control groups of version 1 without a limit report at least unlimited.
+// Without a limit, control groups of version 1 report at least unlimited.
 const unlimited = 1 << 60
 
 func machine(system fs.FS) []Left {
@@ -84,7 +84,7 @@ func groups(system fs.FS) (all []Left) {
 				continue
 			}
 		}
-		// In a container the process's own group is the root.
+		// In a container the process's own group may be the root, so the root is read too.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {
@@ -116,13 +116,13 @@ func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	return 0, false
 }
 
-// Memory that a file may take, whatever its content claims: a base, and an amount per byte.
+// A file may take anyway + perByte·size bytes of memory, whatever its content claims.
 const (
 	anyway  = 256 << 20
 	perByte = 64
 )
 
-// Free memory is checked every step bytes; reserve bytes stay free.
+// [Budget.Take] checks free memory every step bytes and leaves reserve bytes free.
 const (
 	step    = 16 << 20
 	reserve = 64 << 20
@@ -134,7 +134,7 @@ type Budget struct{ size, taken, looked int64 }
 // NewBudget returns the budget of a file of size bytes.
 func NewBudget(size int64) Budget { return Budget{size: size} }
 
-// Take returns an error if the extra bytes exceed what a file of this size may need or this process may have.
+// Take counts extra bytes. It returns an error if they exceed what a file of this size, or this process, may take.
 func (b *Budget) Take(bytes int64) error {
 	if most := anyway + perByte*b.size; bytes < 0 || bytes > most-b.taken {
 		return fmt.Errorf("its content takes more than %s of memory, too much for a file of %s: expected one that is not "+
@@ -144,7 +144,7 @@ func (b *Budget) Take(bytes int64) error {
 	if b.taken-b.looked < step {
 		return nil
 	}
-	// A growing list briefly exists twice, and the graph is made later.
+	// Leave room for lists, which briefly exist twice when they grow, and for the graph.
 	need := b.taken/2 + 2*(b.taken-b.looked) + reserve
 	b.looked = b.taken
 	return Fits(need)

@@ -37,7 +37,7 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err erro
 	sweep(folder, start)
 	replaces := err == nil && info.Mode().IsRegular()
 	if replaces {
-		mode = info.Mode().Perm() // keep readers of the old file only
+		mode = info.Mode().Perm()
 	}
 	f, held, err := create(folder, start, mode|ownerOnly)
 	if err != nil {
@@ -49,7 +49,7 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err erro
 	if err == nil {
 		err = written.Flush()
 	}
-	if err == nil && replaces { // undo the umask
+	if err == nil && replaces { // the umask may have reduced mode
 		err = f.Chmod(mode)
 	}
 	if err == nil {
@@ -105,7 +105,7 @@ func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, err
 		}
 		held := lockOf(path)
 		got, err := held.TryLock()
-		// Without file locks no file is swept. With them, another process may have swept the file before it was locked.
+		// Another process may have removed the file before it was locked. If locks fail, no process removes files.
 		if isAt(f, path) && (got || err != nil) {
 			return f, held, nil
 		}
@@ -119,7 +119,7 @@ func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, err
 func sweep(folder, start string) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return // creating a file reports the same error
+		return
 	}
 	for _, e := range entries {
 		number, ok := strings.CutPrefix(e.Name(), start)
@@ -171,7 +171,7 @@ func cause(err error) error {
 // pipe.
 func Open(path string) (*os.File, error) {
 	if err := regular(path, func() (fs.FileInfo, error) { return os.Stat(path) }); err != nil {
-		return nil, err // opening a pipe would wait for a writer
+		return nil, err
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package incell trains on graphs, or with layers, built in a notebook cell. Cells that use it link GoMLX and XLA, so
-// they start a second later than with [nb.Train].
+// Package incell trains on graphs, or with layers, built in a notebook cell. Such cells link GoMLX and XLA, so they
+// start a second later than cells that use [nb.Train].
 package incell
 
 import (
@@ -20,19 +20,19 @@ import (
 	"nodemask/paper/record"
 )
 
-// Backend opens $GOMLX_BACKEND, by default the best usable backend, or ends the notebook cell. Open one per cell, as
-// each XLA backend has its own threads. The process keeps memory: see [backend.Backend.KeepMemory].
+// Backend opens the backend that $GOMLX_BACKEND names, by default the best usable one. On failure it ends the notebook
+// cell. Open one per cell, as each XLA backend has its own threads.
 func Backend() *backend.Backend {
 	b := nb.Must1(backend.Open(""))
 	b.KeepMemory()
 	return b
 }
 
-// Experiment returns the experiment of a cell on a graph.
+// Experiment returns the experiment that c describes, on g.
 func Experiment(c record.Cell, g *datasets.Graph) train.Experiment { return measure.Experiment(c, g) }
 
-// Train runs trials of an experiment. Results exist only in this notebook cell, so save what you need. After the stop
-// button Train returns the finished trials; without any, it ends the cell.
+// Train runs trials of an experiment. Results exist only in this notebook cell. The stop button ends training: Train
+// then returns the finished trials or, if there are none, ends the cell.
 func Train(trials int, x train.Experiment) []*train.Result {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

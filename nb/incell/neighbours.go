@@ -15,14 +15,14 @@ import (
 	"nodemask/stats"
 )
 
-// Names and lower bounds of classes of test nodes by number of train neighbours.
+// Test nodes are classed by number of train neighbours: the names of the classes, and their smallest numbers.
 var (
 	classNames       = []string{"0", "1", "2", "3 to 4", "5 and more"}
 	neighbourClasses = []int{0, 1, 2, 3, 5}
 )
 
-// ByTrainNeighbours trains a model of the cited reading on the protocol's splits and shows masking's effect on test
-// accuracy by number of train neighbours. In the inductive setting only train neighbours send messages to a new node.
+// ByTrainNeighbours trains a model with and without masking, and shows masking's effect on test accuracy by number of
+// train neighbours. In the inductive setting only train neighbours send messages to a new node.
 func ByTrainNeighbours(data, model string, setting datasets.Setting, trainPercent, splits int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -45,7 +45,6 @@ func byTrainNeighbours(ctx context.Context, data, model string, setting datasets
 	b := Backend()
 	runner := train.NewRunner(b)
 	defer runner.Close()
-	// accuracy [arm][class][split], and mean node counts.
 	accuracy := [2][][]float64{make([][]float64, len(classNames)), make([][]float64, len(classNames))}
 	nodes := make([]float64, len(classNames))
 	for split := range splits {

@@ -15,7 +15,7 @@ import (
 	"nodemask/internal/gobuild"
 )
 
-// patience is how long a stopped process may run; gonb allows a cell five seconds.
+// patience is how long a command may run on after the stop button; gonb gives a cell five seconds to end.
 const patience = 4 * time.Second
 
 // Train runs t in a process of the project's command, and calls each with every event. Errors are those of [Output].
@@ -69,7 +69,7 @@ func run(ctx context.Context, project string, request []byte, say func(string), 
 	if err := c.Start(); err != nil {
 		return err
 	}
-	// A process that stops reading reports the reason itself.
+	// Ignore the error: a process that stops reading prints the reason.
 	_, _ = in.Write(append(request, '\n'))
 	broken := read(out)
 	if broken != nil {
@@ -99,7 +99,8 @@ func (l *listener) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Flags as in scripts/lab/setup.sh; with others, notebook and terminal would rebuild the command in turns.
+// These flags must equal those in scripts/lab/setup.sh; else notebook and terminal would each rebuild what the other
+// built.
 const (
 	linkFlags = "-buildvcs=false -ldflags=-s"
 	goWork    = "GOWORK=off"
@@ -119,8 +120,7 @@ func build(ctx context.Context, project, path string) error {
 	return nil
 }
 
-// reason returns the line of output that explains a failure: nodemask's message, without a flag's dashes, else the
-// first line that is not a heading of go.
+// reason returns the line of output that explains a failure.
 func reason(output []byte, err error) string {
 	first := ""
 	for line := range strings.SplitSeq(string(output), "\n") {

@@ -8,11 +8,11 @@ import (
 	"nodemask/paper/record"
 )
 
-// Subcommand is the name of the subcommand that trains for notebook cells. It reads a [Training], a line of JSON, from
-// standard input, and writes each [Event] as a line. Closing its standard input ends it.
+// Subcommand is the name of the subcommand that trains for notebook cells. It reads a [Training] from standard input
+// and writes each [Event], as lines of JSON. Closing its standard input ends it.
 const Subcommand = "serve-cells"
 
-// Training requests the trials that a store lacks.
+// Training requests trials; those in the store are not run again.
 type Training struct {
 	Cells  []record.Cell `json:"cells"`
 	Trials int           `json:"trials"` // per cell; 0: 10
@@ -21,7 +21,7 @@ type Training struct {
 	Store     string `json:"store"`
 }
 
-// Event reports progress. One field is set.
+// Event reports progress. Exactly one field is set.
 type Event struct {
 	Backend string  `json:"backend,omitempty"` // sent before the first trial
 	Epoch   *Epoch  `json:"epoch,omitempty"`

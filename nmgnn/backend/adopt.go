@@ -9,8 +9,8 @@ import (
 )
 
 // Adopt makes a backend opened elsewhere run this project's loops; without them XLA on a CPU is ten times slower.
-// [Backend].Digits stays empty, as XLA reads its settings at start. It returns an error unless the backend is GoMLX's
-// pure-Go one or go-xla on a CPU or with CUDA.
+// [Backend].Digits stays empty. Adopt returns an error unless the backend is GoMLX's pure-Go one or go-xla on a CPU or
+// with CUDA.
 func Adopt(b compute.Backend) (*Backend, error) {
 	if b == nil {
 		return nil, fmt.Errorf("the backend is nil: expected one that is open")

@@ -40,7 +40,7 @@ type Backend struct {
 	Digits string
 
 	asked string // id for reopening the backend
-	end   func() // called by Finalize; may be nil
+	end   func()
 }
 
 // Finalize frees the backend; do not use it afterwards.
@@ -54,8 +54,9 @@ func (b *Backend) Finalize() {
 // IsFinalized reports whether the backend is finalized or nil.
 func (b *Backend) IsFinalized() bool { return b == nil || b.Backend == nil || b.Backend.IsFinalized() }
 
-// KeepMemory makes glibc keep memory that XLA on a CPU frees every epoch, process-wide, unless MALLOC_TRIM_THRESHOLD_,
-// MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. It nearly halves the time of an epoch of GAT on PubMed.
+// KeepMemory makes glibc keep memory that XLA on a CPU frees every epoch, in the whole process, unless
+// MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. It nearly halves the time of an epoch of GAT
+// on PubMed.
 func (b *Backend) KeepMemory() {
 	if b.ID == onCPU {
 		fused.KeepMemory()
@@ -86,7 +87,7 @@ func (b *Backend) Kernel() string {
 func (b *Backend) Slower() string {
 	var reasons []string
 	for i, why := range b.Skipped {
-		// Name the next faster backend, or an installed GPU plugin that does not start.
+		// Only the next faster backend counts, or an installed GPU plugin that does not start.
 		if b.ID == pure && i == len(b.Skipped)-1 || b.ID == onCPU && why.Err != nil {
 			reasons = append(reasons, fmt.Sprintf("backend %s: %s", why.ID, why.Reason))
 		}
@@ -97,7 +98,7 @@ func (b *Backend) Slower() string {
 	return folders.ReplaceAllString(strings.Join(reasons, "; "), "$1")
 }
 
-// folders matches the folders of absolute paths, not of module paths.
+// folders matches the folders in absolute paths, not in paths of modules.
 var folders = regexp.MustCompile(`(^|[\s("'])/[^\s:,"']*/`)
 
 // OnGPU reports whether this is a GPU backend.
@@ -115,7 +116,7 @@ func (b *Backend) Device() string {
 	return text
 }
 
-// cpuinfo returns these fields of Linux's first processor, as name:value.
+// cpuinfo returns these fields of the first processor in /proc/cpuinfo, as name:value.
 func cpuinfo(fields ...string) (found []string) {
 	info, _ := os.ReadFile("/proc/cpuinfo")
 	first, _, _ := strings.Cut(string(info), "\n\n")
@@ -133,8 +134,8 @@ type Error struct {
 	ID      string
 	Reason  string
 	Looked  []string
-	Unknown bool  // no backend has this name on any machine
-	Err     error // the cause; may be nil
+	Unknown bool // no backend has this name on any machine
+	Err     error
 }
 
 // Unwrap returns the cause, or nil.
@@ -168,11 +169,11 @@ func IDs() []string { return []string{onGPU, onCPU, pure} }
 // .nodemask/ of the program's clone and where GoMLX installs them. Open ignores the working directory and downloads
 // nothing.
 //
-// XLA's CPU programs are kept, up to 200 MB, in .nodemask/programs of the clone or the user's cache; $NODEMASK_PROGRAMS
-// sets another folder or "off".
+// Programs compiled by XLA for a CPU are kept, up to 200 MB, in .nodemask/programs of the clone or the user's cache;
+// $NODEMASK_PROGRAMS sets another folder or "off".
 //
-// The first XLA backend sets PJRT_NPROC and, on a CPU, XLA_FLAGS and ONEDNN_MAX_CPU_ISA process-wide, but keeps your
-// settings. Other pure-Go backends of the process stay unchanged ([fused.Hasten]).
+// The process's first XLA backend sets the environment variables PJRT_NPROC and, on a CPU, XLA_FLAGS and
+// ONEDNN_MAX_CPU_ISA, but keeps your settings.
 func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
@@ -200,8 +201,8 @@ func Open(id string) (*Backend, error) {
 	return nil, &Error{ID: "any", Reason: strings.Join(reasons, "; "), Err: errors.Join(causes...)}
 }
 
-// behindGo returns an error if XLA on a CPU lacks package fused's kernels, which the pure-Go backend has: XLA is then
-// slower on all but small graphs (GIN on PubMed: 1,180 ms an epoch against 58).
+// behindGo returns an error if XLA on a CPU lacks package fused's kernels and the pure-Go backend has them: XLA is then
+// slower on all but small graphs.
 func (b *Backend) behindGo() *Error {
 	if b.ID != onCPU || b.KernelsLost == nil || fused.Intercepted() != nil {
 		return nil
@@ -242,7 +243,7 @@ func openNamed(id string, onOneCore bool) (*Backend, *Error) {
 	return nil, &Error{ID: id, Unknown: true, Reason: "no such backend: expected one of " + strings.Join(IDs(), ", ")}
 }
 
-// config is a name or absolute path, then go-xla's options after commas.
+// openXLA takes a plugin's name or absolute path, then go-xla's options after commas.
 func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	asked := "xla:" + config
 	plugin, options, _ := strings.Cut(config, ",")
@@ -288,7 +289,7 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	return opened, nil
 }
 
-// ForJobs returns a function that each job, a goroutine, calls first to open its backend. XLA on a CPU gets one core
+// ForJobs returns a function that opens a job's backend; the job's goroutine calls it first. XLA on a CPU gets one core
 // per job: two threads that share a core are slower than one.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	if err := gomlx.CheckOpen(b); err != nil {
@@ -341,7 +342,7 @@ func findPlugin(asked, name string) (path, pin string, why *Error) {
 
 var pluginName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
-// An empty pin, in the user's folders, allows any SHA-256.
+// A pluginPlace is a folder and the plugin's SHA-256 there; an empty pin allows any.
 type pluginPlace struct{ folder, pin string }
 
 func pluginPlaces(name string) []pluginPlace {
@@ -392,7 +393,7 @@ func installedPlaces(name string, roots []string) []pluginPlace {
 	return places
 }
 
-// pluginProblem returns the loader's message, which go-xla repeats, once.
+// pluginProblem returns the loader's message once; go-xla repeats it.
 func pluginProblem(err error) string {
 	text := gomlx.Error(err).Error()
 	if _, said, found := strings.Cut(text, `failed to dynamically load PJRT plugin from "`); found {

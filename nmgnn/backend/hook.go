@@ -17,20 +17,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept holds the folder of programs and, in context, what programs' keys depend on.
+// kept is the folder of programs and a context, which is part of programs' keys.
 type kept struct {
 	folder  *programFolder
 	context []byte
 }
 
 var (
-	// A process loads a plugin once; C calls its functions without a context.
+	// current is global, since C calls Go without a context.
 	current atomic.Pointer[kept]
 	install sync.Mutex
 )
 
-// hookPrograms makes a loaded plugin's clients load and save programs in a folder. context lists what programs depend
-// on besides text and options: plugin, XLA's environment, CPU.
+// hookPrograms makes a loaded plugin load programs from a folder and save them there. context lists what programs
+// depend on besides text and options: plugin, XLA's environment, CPU.
 func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	install.Lock()
 	defer install.Unlock()
@@ -44,7 +44,7 @@ func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	return nil
 }
 
-// nodemaskFindProgram writes a program's key and returns the kept program's size; C frees the bytes.
+// nodemaskFindProgram writes a program's key and returns the kept program's size, or 0; C frees found.
 //
 //export nodemaskFindProgram
 func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.Pointer, formatSize C.size_t,

@@ -17,7 +17,7 @@ import (
 const pluginFunction = "GetPjrtApi"
 
 // setUp lists plugins that 'make setup' installs: the folder in .nodemask/, the folder in Python's packages (if pip may
-// install it), and the plugin's SHA-256 in the wheel pinned by scripts/pjrt-NAME.requirements.txt.
+// install it), and the plugin's SHA-256.
 var setUp = map[string]struct{ folder, wheel, sum string }{
 	"cpu":  {"pjrt", "lammps_jax_pjrt_cpu", "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"},
 	"cuda": {"pjrt-cuda", "", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
@@ -77,7 +77,7 @@ var checked sync.Map // files whose SHA-256 is right
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
 func pluginFault(r io.ReaderAt, size int64) string {
-	library, err := elf.NewFile(r) // the table of sections is last, so truncated files cannot be read
+	library, err := elf.NewFile(r) // fails for truncated files: the table of sections is last
 	if err != nil {
 		return fmt.Sprintf("is no shared library, or damaged or cut short (%d bytes; %v)", size, err)
 	}

@@ -21,11 +21,11 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// An absolute path, or "off".
+// The environment variable's value is an absolute path, or "off".
 const programsVariable = "NODEMASK_PROGRAMS"
 
-// keepPrograms needs a plugin with a known SHA-256. Programs call our kernels by name, so they stay valid when kernels
-// are rebuilt.
+// keepPrograms makes XLA keep compiled programs; the plugin's SHA-256 must be known. Programs call our kernels by name,
+// so they stay valid when kernels are rebuilt.
 func keepPrograms(plugin, pin string) error {
 	if os.Getenv(programsVariable) == "off" {
 		return nil
@@ -73,8 +73,8 @@ func isFolder(path string) bool {
 
 const (
 	ending     = ".program"
-	longest    = 64 << 20  // bytes of one program
-	defaultMax = 200 << 20 // bytes of a folder
+	longest    = 64 << 20  // limit of a program's bytes
+	defaultMax = 200 << 20 // limit of a folder's bytes
 )
 
 // programFolder holds programs as files named by the SHA-256 of all they depend on. Programs are native code: only this
@@ -105,7 +105,7 @@ func openProgramFolder(path string) (*programFolder, error) {
 
 func (f *programFolder) file(key string) string { return filepath.Join(f.path, key+ending) }
 
-// load also removes a damaged file.
+// load returns a program, and removes its file if damaged.
 func (f *programFolder) load(key string) ([]byte, bool) {
 	path := f.file(key)
 	info, err := os.Lstat(path)
@@ -117,11 +117,11 @@ func (f *programFolder) load(key string) ([]byte, bool) {
 		return nil, false
 	}
 	if len(content) < sha256.Size || sha256.Sum256(content[sha256.Size:]) != [sha256.Size]byte(content[:sha256.Size]) {
-		_ = os.Remove(path) // it will be recompiled
+		_ = os.Remove(path)
 		return nil, false
 	}
 	now := time.Now()
-	_ = os.Chtimes(path, now, now) // marks it as used
+	_ = os.Chtimes(path, now, now)
 	return content[sha256.Size:], true
 }
 

@@ -19,8 +19,8 @@ import (
 
 const haveXLA = true
 
-// newXLA opens the PJRT plugin at an absolute path with go-xla's options; plugin is its name or path. It also returns
-// XLA's platform ("cpu", "cuda", …; "": unknown) and [Backend].Digits.
+// newXLA opens the PJRT plugin at path, which is absolute, with go-xla's options; plugin is its name or path. It also
+// returns XLA's platform ("cpu", "cuda", …; "": unknown) and, as held, [Backend].Digits.
 func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, held string,
 	err error) {
 	defer gomlx.Guard(&err, "opening it")
@@ -50,11 +50,10 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 		}
 		return b, platform, nil
 	}
-	// By default XLA on a CPU makes four devices, whose busy-waiting threads take a quarter of the time on two cores.
-	// Other plugins lack the option.
+	// By default XLA on a CPU makes four devices, whose waiting threads slow it down. Other plugins lack the option.
 	one := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	if plugin == "cpu" {
-		if pinned && onOneCore { // otherwise each run switches threads twice
+		if pinned && onOneCore { // otherwise each run changes threads twice
 			one["asynchronous"] = false
 		}
 		b, platform, err = open(one)
@@ -86,7 +85,7 @@ func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 // holdThreads and holdSums make XLA compute the same digits on every CPU, by environment variables that the first
 // client reads at start. Each acts once, and keeps the user's settings.
 var (
-	// Eigen splits sums over nodes, in weights' gradients, by the number of threads.
+	// Weights' gradients are sums over nodes, which Eigen splits by the number of threads.
 	holdThreads = sync.OnceValue(func() error {
 		const threads = "PJRT_NPROC"
 		if os.Getenv(threads) != "" {
@@ -94,10 +93,10 @@ var (
 		}
 		return os.Setenv(threads, "2") // visible in C
 	})
-	// XLA's defaults depend on the CPU. Eigen's order of sums depends on instruction set, caches and threads; YNN's
-	// does not. Splitting loops among cores changes rounding. On narrow rows the instruction set decides whether a·b+c
-	// is rounded once or twice, and 1/√x starts from tables that differ by CPU maker. Unknown plugins crash on these
-	// flags, so only known ones get them. held is "" if the user's settings differ.
+	// XLA's defaults depend on the CPU. Sums by the library Eigen depend on instruction set, caches and threads; those
+	// by YNN do not. Splitting loops among cores changes rounding, and so does a·b+c in one instruction; 1/√x differs
+	// by CPU maker. Unknown plugins crash on these flags, so only known ones get them. held is "" if the user's
+	// settings differ.
 	holdSums = sync.OnceValues(func() (held string, err error) {
 		settings := []struct{ name, value string }{{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"}}
 		const products, fusion = "ONEDNN_MAX_CPU_ISA", "--xla_cpu_experimental_ynn_fusion_type="

@@ -8,7 +8,7 @@ import (
 	"nodemask/datasets"
 )
 
-// largestBatch limits a batch's newcomers, unless more are linked.
+// largestBatch is the largest number of newcomers per batch; larger batches hold one linked group.
 const largestBatch = 512
 
 // links returns each newcomer's linked newcomers; known is the number of cached nodes.
@@ -24,7 +24,7 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 		return nil, fmt.Errorf("%d newcomers with known nodes of %d, links of %d and features of %d: expected as many of each",
 			count, len(n.Known), len(linked), n.Features.Rows)
 	}
-	outside := func(nodes []int32, end int) bool { // not all in 0 … end-1
+	outside := func(nodes []int32, end int) bool {
 		return len(nodes) > 0 && (slices.Min(nodes) < 0 || int(slices.Max(nodes)) >= end)
 	}
 	for v := range count {
@@ -36,10 +36,10 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	return linked, n.Features.Check()
 }
 
-// batches puts newcomers that are linked, directly or not, into one batch, of at most [largestBatch] or of one larger
-// group. Nodes in a batch ascend.
+// batches divides newcomers into batches of at most [largestBatch]. Newcomers that are linked, directly or through
+// others, share a batch, which may be larger. Nodes in a batch ascend.
 func batches(linked [][]int32) [][]int32 {
-	// above is a union-find forest whose roots are the groups' first nodes.
+	// above is a union-find forest; a group's root is its first node.
 	above := make([]int32, len(linked))
 	first := func(v int32) int32 {
 		for above[v] != v {
@@ -57,7 +57,7 @@ func batches(linked [][]int32) [][]int32 {
 			above[max(a, b)] = min(a, b)
 		}
 	}
-	groups := make([][]int32, len(linked)) // by the group's first node
+	groups := make([][]int32, len(linked))
 	for v := range int32(len(linked)) {
 		groups[first(v)] = append(groups[first(v)], v)
 	}
@@ -65,7 +65,7 @@ func batches(linked [][]int32) [][]int32 {
 	var batch []int32
 	end := func() {
 		if len(batch) > 0 {
-			slices.Sort(batch) // groups interleave
+			slices.Sort(batch)
 			all = append(all, batch)
 		}
 		batch = nil

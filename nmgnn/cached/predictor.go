@@ -24,8 +24,8 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Predictor predicts new nodes from a model and its cache. It reads a new node's features and, for each train
-// neighbour, features and one row per hidden layer, however large the graph.
+// Predictor predicts new nodes with a model and its cache. Whatever the graph's size, it reads only a new node's
+// features and, for each train neighbour, features and one row per hidden layer.
 //
 // A batch is a small graph of new nodes and their train neighbours. Linked new nodes share a batch, so batching does
 // not change predictions. Shapes are rounded up to powers of two, to compile few programs.
@@ -51,8 +51,8 @@ type Prediction struct {
 	Arrivals    int     `json:"arrivals"`    // adjacent new nodes
 }
 
-// NewPredictor returns a predictor, which compiles on first use, or an error for a model that needs several runs, a
-// cache that does not fit the model, or duplicate ids.
+// NewPredictor returns a predictor, whose programs are compiled on first use. It returns an error for a model that
+// needs several runs, a cache that does not fit the model, or duplicate ids.
 func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	if c == nil {
 		return nil, errors.New("the cache is nil: read the model's own with LoadCache")
@@ -84,9 +84,9 @@ func (p *Predictor) Known(id string) (int32, bool) {
 	return v, ok
 }
 
-// Predict calls emit for each newcomer, in order. Newcomers read one another along edges, unless
-// [datasets.Newcomers.Apart]. Predict returns the context's or emit's error, or an error for an invalid newcomer or a
-// closed predictor, backend or cache.
+// Predict calls emit for each newcomer, in order. Newcomers read one another along edges; [datasets.Newcomers.Apart]
+// removes these. Predict returns the context's or emit's error, or an error for an invalid newcomer or a closed
+// predictor, backend or cache.
 func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
 	defer gomlx.Guard(&err, "predicting")
 	return safetensors.Guard(p.cache.path, func() error { return p.predict(ctx, n, emit) })
@@ -108,7 +108,7 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 		features = features.RowNormalized()
 	}
 	features = features.Stored(p.cache.Features.IsSparse())
-	// Early batches may hold late nodes, whose predictions wait for their turn.
+	// Batches do not keep the newcomers' order, so predictions wait for their turn.
 	predictions := make([]Prediction, len(n.IDs))
 	next, done := 0, make([]bool, len(n.IDs))
 	for _, members := range batches(linked) {
@@ -135,22 +135,22 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 	return nil
 }
 
-// batchShape is a program's capacity; nodes count newcomers, cached nodes and padding.
+// batchShape holds a program's sizes. nodes is the number of newcomers, cached nodes and padding rows.
 type batchShape struct{ newcomers, nodes, edges, features int }
 
 type batchProgram struct {
 	store  *model.Store
 	data   *nmgnn.Loaded
-	hidden []*model.Variable // h̃ of the cached nodes, per hidden layer
+	hidden []*model.Variable // cached nodes' representations, per hidden layer
 	exec   *model.Exec
 }
 
-// batch returns a row of class probabilities per member, then padding. Members may be linked to no newcomers outside
-// the batch.
+// batch returns class probabilities, a row per member, and padding rows after them. A member's linked newcomers must
+// all be members.
 func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	members []int32) (infer.Representation, error) {
-	own := make(map[int32]int32, len(members)) // rows of members
-	place := map[int32]int32{}                 // rows of cached nodes, after the newcomers
+	own := make(map[int32]int32, len(members))
+	place := map[int32]int32{}
 	var cached []int32
 	entries := 0
 	for i, v := range members {
@@ -167,7 +167,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	shape.nodes = shape.newcomers + atLeast(len(cached)+1)
 	filler := shape.nodes - 1
 
-	// Padding entries go into the last row, which no node reads.
+	// The last row, which no node reads, takes the edges that pad the shape.
 	edges := &csr.Graph{Offsets: make([]int64, 1, shape.nodes+1), Indices: make([]int32, 0, shape.edges)}
 	degrees := make([]float32, shape.nodes)
 	for row := range shape.nodes {
@@ -192,7 +192,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	x := features.Select(members)
 	addRows(&x, shape.newcomers-x.Rows)
 	x.Append(p.cache.Features.Select(cached))
-	if err := x.Check(); err != nil { // kernels do not check columns
+	if err := x.Check(); err != nil {
 		return infer.Representation{}, fmt.Errorf("%s: the file was changed while it was in use: %w", p.cache.path, err)
 	}
 	addRows(&x, shape.nodes-x.Rows)
@@ -243,8 +243,8 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 			program.free()
 		}
 	}()
-	// Without a backend Load chooses scatters, whose shapes depend only on the number of entries, so the program fits
-	// other graphs.
+	// Given no backend, Load uses scatter operations. Their shapes depend only on the number of edges, so the program
+	// fits other graphs with as many.
 	if program.data, err = nmgnn.Load(program.store, "/"+gomlx.DataScope, edges, x,
 		nmgnn.LoadOptions{}); err != nil {
 		return nil, err
@@ -267,7 +267,6 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 				if layer == len(p.cache.Hidden) {
 					return h
 				}
-				// Rows of new nodes (ĥ, just computed), then of cached nodes (h̃).
 				return Concatenate([]*Node{firstRows(h, shape.newcomers), program.hidden[layer].NodeValue(graph)}, 0)
 			}})
 		return Softmax(firstRows(all[len(all)-1], shape.newcomers), 1)
@@ -316,7 +315,8 @@ func addRows(x *datasets.Features, rows int) {
 	x.Append(zeros)
 }
 
-// fill adds zero entries to the last row up to a power of two of entries, which it returns.
+// fill adds zeros to the last row of sparse features until the number of entries is a power of two, and returns that
+// number.
 func fill(x *datasets.Features) int {
 	if x.IsSparse() {
 		padding := atLeast(len(x.Columns)+1) - len(x.Columns)

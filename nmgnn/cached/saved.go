@@ -43,17 +43,18 @@ type Model struct {
 	Seed     uint64           `json:"seed"`
 	// FeatureNames are the columns, in the model's order; nil if unknown. The fingerprint ignores them.
 	FeatureNames []string `json:"-"`
-	// Weights of the best epoch, by path.
+	// Weights are those of the best epoch.
 	Weights []infer.Weight `json:"-"`
-	// Own is the custom model with these weights, or nil. With Own, Settings name no model. Save omits Own; [LoadOwn]
-	// takes it.
+	// Own is the custom model with these weights; nil if Settings describe the model. Save does not write Own:
+	// [LoadOwn] takes it as an argument.
 	Own *nmgnn.Model `json:"-"`
 }
 
-// Fingerprint returns a hash of settings and weights, whatever the weights' order. It ties a cache to its model.
+// Fingerprint returns a hash of settings and weights, which ties a cache to its model. The order of weights does not
+// matter.
 func (m *Model) Fingerprint() string {
 	h := sha256.New()
-	_ = json.NewEncoder(h).Encode(m) // a hash never fails
+	_ = json.NewEncoder(h).Encode(m)
 	for _, w := range slices.SortedFunc(slices.Values(m.Weights), func(v, w infer.Weight) int {
 		return cmp.Compare(v.Path, w.Path)
 	}) {
@@ -63,7 +64,7 @@ func (m *Model) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Network returns the model for one run, without masking or dropout. DropGNN averages several runs instead.
+// Network returns the model for one run, without masking or dropout. DropGNN needs several runs.
 func (m *Model) Network() infer.Model {
 	network := infer.Model{Weights: m.Weights, NormalizeFeatures: m.Settings.NormalizeFeatures}
 	if m.Own != nil {
@@ -146,11 +147,11 @@ func (m *Model) builder() *safetensors.Builder {
 }
 
 // LoadModel returns a model saved by [Model.Save] or [Model.SaveWith]. It returns an error, with the file's name, for
-// wrong checksums, a model that [Model.Check] refuses, invalid weights, and custom models (use [LoadOwn]). Only running
-// the model checks that all weights exist with the right shapes.
+// wrong checksums, a model that [Model.Check] refuses, invalid weights, and custom models (use [LoadOwn]). Whether all
+// weights exist with the right shapes is checked only when the model runs.
 func LoadModel(path string) (m *Model, err error) { return load(path, nil) }
 
-// LoadOwn is [LoadModel] for a custom model. Files do not describe layers: own must be the model that was trained.
+// LoadOwn is [LoadModel] for a custom model. own must be the model that was trained: files do not describe layers.
 func LoadOwn(path string, own nmgnn.Model) (*Model, error) { return load(path, &own) }
 
 func load(path string, own *nmgnn.Model) (m *Model, err error) {
@@ -158,7 +159,7 @@ func load(path string, own *nmgnn.Model) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // readModel copies the weights
+	defer file.Close()
 	err = safetensors.Guard(path, func() error {
 		m, err = readModel(file, path, own)
 		return err
@@ -173,7 +174,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	m := &Model{Own: own}
 	for key, into := range m.described() {
 		if _, err := file.Metadata(key); err != nil && key == namesKey {
-			continue // older files lack it
+			continue // older files lack names
 		}
 		if err := decodeMetadata(file, path, key, into); err != nil {
 			return nil, err
@@ -184,7 +185,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 		return nil, err
 	}
 	for _, name := range file.Names() {
-		if strings.HasPrefix(name, withinModel) { // the model's cache
+		if strings.HasPrefix(name, withinModel) {
 			continue
 		}
 		values, shape, err := safetensors.Get[float32](file, name)
@@ -202,7 +203,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	return m, nil
 }
 
-// checkOwn returns an error unless own fits the file.
+// checkOwn checks that own is nil unless the file holds a custom model, and then has as many layers.
 func checkOwn(file *safetensors.File, path string, own *nmgnn.Model) error {
 	layers, err := file.Metadata(ownKey)
 	switch is := err == nil; {
@@ -230,8 +231,8 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 	return nil
 }
 
-// Check returns an error for a nil model, settings that are invalid or need several runs, and missing features,
-// classes, names or weights.
+// Check returns an error for a nil model, for missing features, classes, names or weights, and for settings that are
+// invalid or need several runs.
 func (m *Model) Check() error {
 	switch {
 	case m == nil:
@@ -267,8 +268,8 @@ func (m *Model) String() string {
 		m.Settings.Layers, m.Features, len(m.Classes), m.Data, m.Seed)
 }
 
-// Match returns f in the model's column order, and whether any column moved; without names, f itself. The error lists
-// missing features.
+// Match returns f with its columns in the model's order, and whether any column moved. If the model has no names, Match
+// returns f itself. The error lists missing features.
 func (m *Model) Match(names []string, f datasets.Features, file string) (_ datasets.Features, moved bool, err error) {
 	if m.FeatureNames == nil || len(names) != f.Width || slices.Equal(names, m.FeatureNames) {
 		return f, false, nil
@@ -283,7 +284,7 @@ func (m *Model) Match(names []string, f datasets.Features, file string) (_ datas
 	return f.Rearranged(from), true, nil
 }
 
-// Lacks returns an error that lists the model's features missing from names, or nil, also if the model has no names.
+// Lacks returns an error that lists the model's features that are not in names, or nil.
 func (m *Model) Lacks(names []string, file string) error {
 	there := map[string]bool{}
 	for _, name := range names {

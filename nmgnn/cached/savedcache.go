@@ -58,7 +58,7 @@ func hiddenName(i int) string { return fmt.Sprintf("%shidden%d", withinModel, i+
 // LoadCache returns the model's cache from a file that [Model.SaveWith] wrote. If files can be mapped, features and
 // representations stay on disk, so a cache may exceed memory; ids take some 80 bytes per node.
 //
-// It reads the file to verify checksums and values: about 0.9 s of one core per gigabyte, or disk time.
+// It reads the whole file to verify checksums and values, at about 1 GB per second or the disk's speed.
 //
 // While using the cache do not modify the file in place; saving over it is safe. Close the cache after use.
 func LoadCache(path string, m *Model) (c *Cache, err error) {
@@ -120,7 +120,7 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 		}
 		c.Hidden = append(c.Hidden, infer.Representation{Rows: nodes, Width: shape[1], Values: values})
 	}
-	// Opening the file has checked that dense numbers are finite.
+	// Dense features need no check: opening the file checked that they are finite.
 	err = c.checkDegrees()
 	if err == nil && c.Features.IsSparse() {
 		err = c.Features.Check()
@@ -178,7 +178,7 @@ func (c *Cache) fits(m *Model) error {
 	}
 	for i, h := range c.Hidden {
 		width := m.Settings.Hidden
-		if m.Own != nil { // running a custom model checks its layers
+		if m.Own != nil { // a custom model's layers are checked when it runs
 			width = h.Width
 		}
 		if h.Width != width || h.Rows != nodes {
@@ -199,14 +199,15 @@ func (c *Cache) Close() error {
 	return file.Close()
 }
 
-// Cache holds the train nodes' data that new nodes read. Do not modify one from [LoadCache]: it may be memory-mapped.
+// Cache holds the train nodes' data that new nodes read. Do not change a cache from [LoadCache]: it may be
+// memory-mapped.
 type Cache struct {
-	IDs      []string               // of the train nodes
-	Features datasets.Features      // h̃^(0), normalized if the model requires that
-	Hidden   []infer.Representation // h̃^(1)…h̃^(k-1), each [train nodes, width]
-	Degrees  []int32                // |N_u| in the train graph
+	IDs      []string
+	Features datasets.Features      // normalized if the model requires that
+	Hidden   []infer.Representation // each hidden layer's output [train nodes, width]
+	Degrees  []int32                // numbers of neighbours in the train graph
 
-	file *safetensors.File // nil if in memory
+	file *safetensors.File // nil if the cache is in memory
 	path string
 }
 

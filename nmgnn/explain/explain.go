@@ -23,14 +23,14 @@ import (
 
 // Options configure an explanation.
 type Options struct {
-	// Class to explain; nil means the predicted class.
+	// Class is the class to explain; nil means the predicted one.
 	Class *int
-	// Masks limits the masks for the shares, to at most 2²⁴; 0 means 16,384. If all distinct masks fit, shares are
-	// exact; else they are estimated from at least 16 random orders of the branches.
+	// Masks limits how many masks are computed for the shares: at most 2²⁴; 0 means 16,384. If all distinct masks fit,
+	// shares are exact; else they are estimated from at least 16 random orders of the branches.
 	Masks int
-	// Seed of the random orders.
+	// Seed is the seed of the random orders.
 	Seed uint64
-	// Limit on the tree's size; 0 means 5000.
+	// Limit is the largest number of tree nodes; 0 means 5000.
 	Limit int
 }
 
@@ -38,7 +38,7 @@ const (
 	defaultMasks = 1 << 14
 	defaultLimit = 5000
 	mostMasks    = 1 << 24
-	leastOrders  = 16 // in pairs of an order and its reverse
+	leastOrders  = 16
 )
 
 // Explanation explains one logit of a node.
@@ -46,12 +46,12 @@ type Explanation struct {
 	Tree      *aggtree.Tree
 	Class     int
 	Predicted int       // class with the largest logit
-	Logits    []float32 // of the root on the whole tree [classes]
-	// Alone is the root's logit without neighbours. Alone plus all shares is the logit.
+	Logits    []float32 // of the root, unmasked [classes]
+	// Alone is the root's logit without neighbours. The explained logit is Alone plus all shares.
 	Alone float64
-	// Exact means that all masks were computed, not Orders random orders.
+	// Exact means that all distinct masks were computed; else shares come from Orders random orders.
 	Exact bool
-	// Numbers of masks and orders computed for the shares.
+	// Masks and Orders count the masks and random orders computed for the shares.
 	Masks, Orders int
 	// Branches hold each tree node's contribution; the root's is 0.
 	Branches []Branch
@@ -64,14 +64,14 @@ func (e *Explanation) Logit() float64 { return float64(e.Logits[e.Class]) }
 
 // Branch holds a tree node's contribution to the logit.
 type Branch struct {
-	// Share is the Shapley value: the gain in logit from unmasking this tree node, averaged over random masks of the
+	// Share is the Shapley value: how much unmasking this tree node raises the logit, averaged over random masks of the
 	// other nodes with keep rates uniform in 0 to 1. Shares sum to the logit minus Alone. Error is Share's standard
 	// error; 0 if exact.
 	Share float64 `json:"share"`
 	Error float64 `json:"error,omitempty"`
 	// Without is the loss in logit from masking only this tree node, which also cuts off its subtree.
 	Without float64 `json:"without"`
-	// Only is the gain over Alone if only the path to this tree node and its subtree are unmasked.
+	// Only is the logit minus Alone if only this tree node's subtree and the path to it are unmasked.
 	Only float64 `json:"only"`
 }
 
@@ -116,7 +116,8 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	e.Features = x.ownFeatures()
 	e.Exact, e.Masks, e.Orders = shares.orders == 0, shares.masks(), shares.orders
 
-	// Requested in order: the whole tree, the root alone, each branch masked, each branch alone, features, shares.
+	// Logits are requested in this order: whole tree, root alone, each branch masked, each branch alone, each feature
+	// zeroed, masks for shares.
 	n := tree.NumNodes()
 	kept := make([]bool, n)
 	ask := func(mask func(i int32) bool) {
@@ -136,7 +137,7 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 		for i := one; i >= 0; i = tree.Parent[i] {
 			onPath[i] = true
 		}
-		// Parents come before their children.
+		// kept[above] is set: parents come before their children.
 		ask(func(i int32) bool {
 			above := tree.Parent[i]
 			return onPath[i] || above == one || above > one && kept[above]
@@ -225,12 +226,12 @@ type explainer struct {
 	backend  *backend.Backend
 	model    infer.Model
 	graph    *datasets.Graph
-	features datasets.Features // the tree's rows, then the root's without each feature
+	features datasets.Features // the tree nodes' rows; then, per feature, the root's row without it
 	found    [][]float32
-	err      error // the first error; nothing runs after it
+	err      error // the first error
 }
 
-// ownFeatures returns the root's nonzero features, and appends to x.features the root's row without each.
+// ownFeatures returns the root's nonzero features. For each, it appends to x.features the root's row without it.
 func (x *explainer) ownFeatures() []Feature {
 	n, f := x.tree.NumNodes(), x.features
 	var all []Feature
@@ -239,7 +240,7 @@ func (x *explainer) ownFeatures() []Feature {
 			all = append(all, Feature{Column: column, Value: value})
 		}
 	}
-	rows := make([]int32, n, n+len(all)) // the tree's rows, then a copy of the root's per feature
+	rows := make([]int32, n, n+len(all))
 	for i := range rows {
 		rows[i] = int32(i)
 	}

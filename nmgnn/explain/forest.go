@@ -11,21 +11,20 @@ import (
 // mostEntries limits a forest's memory.
 const mostEntries = 1 << 21
 
-// forest is one graph that holds an aggregation tree under many masks; equal subtrees are stored once. A forest node is
-// a tree node with the children that one mask keeps, or a masked tree node with its whole subtree. Its representation
-// equals the tree node's under that mask.
+// forest is one graph of copies of an aggregation tree under many masks; equal subtrees are stored once. A forest node
+// is a copy of a tree node under one mask and has its representation under that mask.
 type forest struct {
 	tree  *aggtree.Tree
-	whole []int32          // by tree node: the forest node with its whole subtree, unmasked
-	muted []int32          // by tree node: the same, masked
-	known map[string]int32 // nodes below the root, by row, tree node, mask and children
+	whole []int32          // by tree node: its copy in the unmasked tree
+	muted []int32          // by tree node: its masked copy
+	known map[string]int32 // forest nodes other than roots, by a key that add makes
 
 	node    []int32 // by forest node: its tree node
 	row     []int32 // by forest node: its row of the features
 	masked  []bool
 	offsets []int64
 	indices []int32
-	asked   []int32 // the roots of the requested trees
+	asked   []int32 // the roots whose logits were requested
 }
 
 func newForest(t *aggtree.Tree) *forest {
@@ -34,7 +33,7 @@ func newForest(t *aggtree.Tree) *forest {
 	return f
 }
 
-// clear leaves only the whole tree, with features in rows 0 to NumNodes-1.
+// clear removes all but the whole tree, whose features are in rows 0 to NumNodes-1.
 func (f *forest) clear() {
 	n := f.tree.NumNodes()
 	*f = forest{tree: f.tree, whole: make([]int32, n), muted: make([]int32, n), known: map[string]int32{},
@@ -49,9 +48,9 @@ func (f *forest) clear() {
 }
 
 func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
-	slices.Sort(children) // rows of a graph ascend
+	slices.Sort(children)
 	key := ""
-	if i > 0 { // requested trees differ
+	if i > 0 {
 		k := binary.AppendVarint(binary.AppendVarint(nil, int64(row)), int64(i))
 		k = strconv.AppendBool(k, masked)
 		for _, c := range children {
@@ -74,7 +73,7 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 
 func (f *forest) full() bool { return len(f.node)+len(f.indices) > mostEntries }
 
-// branch returns tree node i with kept children from states and the others masked.
+// branch returns the forest node of tree node i: its kept children are from states, the others masked.
 func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	first, end := f.tree.Children(i)
 	children := make([]int32, 0, end-first)
@@ -88,7 +87,7 @@ func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	return f.add(i, i, false, children)
 }
 
-// states returns each tree node's forest node with its kept children.
+// states returns each tree node's forest node under a mask.
 func (f *forest) states(kept []bool) []int32 {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i >= 0; i-- {
@@ -108,7 +107,7 @@ func (f *forest) ask(kept []bool) {
 	f.asked = append(f.asked, f.branch(0, kept, states))
 }
 
-// askFor requests the root's logits with this row as the features of the root's graph node.
+// askFor requests the root's logits as if its graph node had this row's features.
 func (f *forest) askFor(row int32) {
 	states := slices.Clone(f.whole)
 	var children []int32

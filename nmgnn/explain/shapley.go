@@ -8,14 +8,14 @@ import (
 	"nodemask/aggtree"
 )
 
-// shares selects the masks for Shapley values, and computes these from the logits.
+// shares chooses masks and computes Shapley values from their logits.
 //
-// A set's value is the logit if only the set is unmasked. Nodes below a masked one have no effect, so only sets closed
-// under parents count.
+// The value of a set of tree nodes is the logit if only the set is unmasked. Nodes below a masked one have no effect,
+// so only sets that contain every member's parent count.
 type shares struct {
 	tree   *aggtree.Tree
-	sets   [][]bool // all sets; nil if too many, then orders are drawn
-	orders int      // even; 0 if sets holds all
+	sets   [][]bool // all sets; nil if too many (then orders are drawn)
+	orders int      // number of random orders, even; 0 if sets is not nil
 	seed   uint64
 }
 
@@ -39,7 +39,7 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns the number of sets: each child of a node in a set is out, or in with any set below it.
+// count returns the number of sets. A child of a set's node is either not in it, or in it with any set of nodes below.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -52,7 +52,7 @@ func (s *shares) count() float64 {
 	return below[0]
 }
 
-// enumerate appends the sets that agree with kept before tree node i.
+// enumerate appends all sets that contain, of the tree nodes before i, those in kept.
 func (s *shares) enumerate(i int, kept []bool) {
 	for ; i < len(kept) && !kept[s.tree.Parent[i]]; i++ {
 		kept[i] = false
@@ -67,7 +67,7 @@ func (s *shares) enumerate(i int, kept []bool) {
 	}
 }
 
-// each calls call with random orders of all tree nodes but the root, each followed by its reverse, to reduce variance.
+// each calls call with random orders of all tree nodes but the root. After each comes its reverse, to reduce variance.
 func (s *shares) each(call func(order []int32)) {
 	r := rand.New(rand.NewPCG(s.seed, 0))
 	order := make([]int32, s.tree.NumNodes()-1)
@@ -93,7 +93,7 @@ func (s *shares) ask(x *explainer) {
 			if !x.goesOn() {
 				return
 			}
-			if x.runFull() { // one order of a node with many neighbours may fill many forests
+			if x.runFull() {
 				states = x.states(kept)
 			}
 			kept[i] = true
@@ -107,7 +107,7 @@ func (s *shares) ask(x *explainer) {
 	})
 }
 
-// give computes shares from the requested logits and alone, the root's logit without neighbours.
+// give computes shares from values (the requested logits) and alone (the root's logit without neighbours).
 func (s *shares) give(branches []Branch, alone float64, values []float64) {
 	if s.orders > 0 {
 		s.estimate(branches, alone, values)
@@ -125,8 +125,8 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 				next++
 			}
 		}
-		// At keep rate p, a random mask gives this set if it keeps the set's nodes and masks the nodes directly below;
-		// deeper nodes do not matter. A node's change, averaged over p, has the weight ∫ p^a (1-p)^b dp.
+		// A random mask of keep rate p gives this set if it keeps the set's nodes and masks the nodes directly below.
+		// Averaged over p, a node's change has the weight ∫ p^a (1-p)^b dp.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {
@@ -140,7 +140,8 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 	}
 }
 
-// beta returns ∫ p^a (1-p)^b dp from 0 to 1, a!·b!/(a+b+1)!; 0 for negative powers, whose result is not used.
+// beta returns ∫ p^a (1-p)^b dp from 0 to 1, which is a!·b!/(a+b+1)!. For negative powers it returns 0, which is not
+// used.
 func beta(a, b int) float64 {
 	if a < 0 || b < 0 {
 		return 0
@@ -151,7 +152,7 @@ func beta(a, b int) float64 {
 	return math.Exp(la + lb - both)
 }
 
-// estimate averages changes over the orders; an order and its reverse are one sample.
+// estimate averages each node's change over the orders. An order and its reverse are one sample.
 func (s *shares) estimate(branches []Branch, alone float64, values []float64) {
 	n := len(branches)
 	pair, squares := make([]float64, n), make([]float64, n)
@@ -168,7 +169,7 @@ func (s *shares) estimate(branches []Branch, alone float64, values []float64) {
 			return
 		}
 		draws++
-		for i, x := range pair { // Welford's running mean and squares
+		for i, x := range pair {
 			off := x - branches[i].Share
 			branches[i].Share += off / draws
 			squares[i] += off * (x - branches[i].Share)

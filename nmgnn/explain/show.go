@@ -19,11 +19,11 @@ import (
 	"nodemask/plots"
 )
 
-// View is an explanation with names.
+// View is an explanation with the names of nodes and classes.
 type View struct {
 	*Explanation
 	Graph *datasets.Graph
-	Model *cached.Model // nil: unknown; classes then have the graph's names
+	Model *cached.Model // nil if unknown: classes then have the graph's names
 }
 
 const listed = 10
@@ -35,7 +35,7 @@ func (v View) node(base int32) string {
 	return strconv.Itoa(int(base))
 }
 
-// names returns nil if all ids are numeric, as they would look like node numbers.
+// names returns the ids, or nil if all are numeric: they would look like node numbers.
 func (v View) names() []string {
 	for _, id := range v.Graph.NodeIDs {
 		if _, err := strconv.Atoi(id); err != nil {

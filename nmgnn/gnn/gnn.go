@@ -60,10 +60,10 @@ type loaded struct {
 	*nmgnn.Loaded
 	path   string
 	kernel kernels.Kernel
-	graphs *kernels.Product // a row per graph; nil until pooled
+	graphs *kernels.Product // nil until something is pooled
 }
 
-// New returns a graph in which row v lists N_v. The nodes of several graphs follow one another.
+// New returns a graph in which row v lists the neighbours of node v. The nodes of several graphs follow one another.
 func New(graphs ...*csr.Graph) *Graph {
 	g := &Graph{loaded: map[place]*loaded{}}
 	g.edges, g.ends, g.err = join(graphs)
@@ -73,8 +73,8 @@ func New(graphs ...*csr.Graph) *Graph {
 	return g
 }
 
-// WithFeatures adds features, a row per node, which [Layer.Features] reads; sparse features stay sparse. Call it before
-// the first layer.
+// WithFeatures adds features, a row per node, for [Layer.Features]. Sparse features stay sparse. Call it before the
+// first layer.
 func (g *Graph) WithFeatures(x datasets.Features) *Graph {
 	if g.err == nil {
 		g.x, g.values, g.err = x, len(x.Values), g.check(g.edges, x)
@@ -82,8 +82,8 @@ func (g *Graph) WithFeatures(x datasets.Features) *Graph {
 	return g
 }
 
-// Reserve makes room for [Graph.Replace]: for this many nodes, neighbours of all nodes, and values of sparse features,
-// or the current number if greater. Spare nodes are the last rows of x, without neighbours and never pooled. Call it
+// Reserve makes room for [Graph.Replace]: for this many nodes, neighbours in total, and values of sparse features, or
+// the current number if greater. Spare nodes, the last rows of x, have no neighbours and are never pooled. Call it
 // before the first layer.
 func (g *Graph) Reserve(nodes, neighbours, values int) *Graph {
 	g.reserved, g.nodes = true, max(g.nodes, nodes)
@@ -124,8 +124,8 @@ func join(graphs []*csr.Graph) (edges *csr.Graph, ends []int64, err error) {
 }
 
 // Replace puts other graphs into compiled computations, within the room of [Graph.Reserve]; x replaces the features
-// (zero value: none). With fewer graphs the last pooled rows are zero. After an error compute nothing before a
-// successful Replace.
+// (zero value: none). If there are fewer graphs, the last pooled rows are zero. After an error, compute nothing until a
+// Replace succeeds.
 func (g *Graph) Replace(x datasets.Features, graphs ...*csr.Graph) error {
 	edges, ends, err := join(graphs)
 	if err != nil {
@@ -183,7 +183,7 @@ func (g *Graph) padded() (*csr.Graph, datasets.Features) {
 	return edges, x
 }
 
-// members returns the matrix [graphs, nodes] of each graph's nodes.
+// members returns the matrix [graphs, nodes] whose row i has graph i's nodes as entries.
 func (g *Graph) members() csr.Matrix {
 	m := csr.Matrix{Rows: len(g.ends) - 1, Columns: g.nodes, Offsets: g.ends}
 	for v := range int32(g.ends[len(g.ends)-1]) {
@@ -195,8 +195,8 @@ func (g *Graph) members() csr.Matrix {
 // NumNodes returns the number of rows of x, spare rows included.
 func (g *Graph) NumNodes() int { return g.nodes }
 
-// Variables returns the graph's variables in a store, for checkpoint.ExcludeVars: New remakes them. Checkpoints that
-// the store had before the first layer exclude them anyway.
+// Variables returns the graph's variables in a store, for checkpoint.ExcludeVars, since New makes them again.
+// Checkpoints that the store had before the first layer exclude them anyway.
 func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -210,8 +210,8 @@ func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 	return all
 }
 
-// pathIn returns a path unique in a store or its checkpoint: by the graph's content or, after Reserve, the first
-// without variables.
+// pathIn returns a path that no other graph has in a store or its checkpoint. It names the graph's content or, after
+// Reserve, is the first without variables.
 func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	if g.reserved {
 		for i := 1; ; i++ {
@@ -231,7 +231,8 @@ func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	return fmt.Sprintf("/gnn/%x/%s", hash.Sum(nil), kernel)
 }
 
-// in returns the graph for x's computation and, if draws in training, a random generator, else nil.
+// in returns the graph, loaded for x's computation, and a random generator, which is nil outside training or without
+// draws.
 func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmgnn.Random) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -259,8 +260,9 @@ func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmg
 	return g.loaded[at], g.loaded[at].Random(key)
 }
 
-// DrawMask returns δ [nodes, 1], drawn at each training step; nil outside training or if all nodes are kept. keepRate
-// is the probability of keeping a node; 0: the scope's "node_keep_rate", or 1. x is any node of the computation.
+// DrawMask returns a mask [nodes, 1], drawn at each training step; nil outside training or if all nodes are kept.
+// keepRate is the probability of keeping a node; 0 means the scope's "node_keep_rate", or 1. x is any node of the
+// computation.
 func DrawMask(scope *model.Scope, g *Graph, x *graph.Node, keepRate float64) *graph.Node {
 	if keepRate == 0 {
 		keepRate = model.GetParamOr(scope, paramKeepRate, 1.0)

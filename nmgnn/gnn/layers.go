@@ -13,15 +13,15 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Layer configures a layer for [Layer.Done].
+// Layer holds a layer's settings until [Layer.Done].
 type Layer struct {
 	scope          *model.Scope
 	graph          *Graph
 	x, mask        *graph.Node
-	features       bool    // reads the graph's features instead of x
-	featureDropout float64 // dropout of these features
+	features       bool // reads the graph's features instead of x
+	featureDropout float64
 	dropout        float64
-	own            bool // from Apply, so may draw random numbers
+	own            bool // made by Apply, so may draw random numbers
 	make           func(dropout float64) nmgnn.Layer
 }
 
@@ -35,14 +35,14 @@ func GIN(scope *model.Scope, g *Graph, x *graph.Node, widths ...int) *Layer {
 	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.GIN{Width: widths} })
 }
 
-// GAT returns an nmgnn.GAT: [nodes, heads·width].
+// GAT returns an nmgnn.GAT, with results [nodes, heads·width].
 func GAT(scope *model.Scope, g *Graph, x *graph.Node, heads, width int) *Layer {
 	return layer(scope, g, x, func(dropout float64) nmgnn.Layer {
 		return nmgnn.GAT{Heads: heads, Width: width, Dropout: dropout}
 	})
 }
 
-// GATv2 returns an nmgnn.GATv2: [nodes, heads·width].
+// GATv2 returns an nmgnn.GATv2, with results [nodes, heads·width].
 func GATv2(scope *model.Scope, g *Graph, x *graph.Node, heads, width int) *Layer {
 	return layer(scope, g, x, func(dropout float64) nmgnn.Layer {
 		return nmgnn.GATv2{Heads: heads, Width: width, Dropout: dropout}
@@ -71,7 +71,8 @@ func Apply(scope *model.Scope, g *Graph, x *graph.Node, l nmgnn.Layer) *Layer {
 	return of
 }
 
-// Features makes the layer read [Graph.WithFeatures], with this dropout in training, and ignore x: pass any tensor.
+// Features makes the layer read the features of [Graph.WithFeatures], with this dropout in training, instead of x,
+// which may be any tensor.
 func (l *Layer) Features(dropout float64) *Layer {
 	l.features, l.featureDropout = true, dropout
 	return l
@@ -91,8 +92,8 @@ func (l *Layer) AttentionDropout(rate float64) *Layer {
 	return l
 }
 
-// Done adds the layer to the computation and returns [nodes, outputs], of x's type (float32 for features). Weights are
-// float32; the scope's L1 and L2 regularization applies to them, not to biases.
+// Done adds the layer to the computation and returns its result [nodes, outputs], of x's type (float32 for features).
+// Weights are float32; the scope's L1 and L2 regularization applies to them, not to biases.
 func (l *Layer) Done() *graph.Node {
 	if err := hyper.CheckDropRate("attention dropout", l.dropout); err != nil {
 		panic(err)

@@ -11,7 +11,7 @@ import (
 type Mask []bool
 
 // Draw returns an epoch's mask for this many nodes, of which those in only (nil: all) may be masked. It draws one
-// number per such node, so equal generators at different rates give nested masks.
+// number per such node, so with equal generators a lower keep rate masks the same nodes and more.
 func (p KeepRate) Draw(r *rand.Rand, nodes int, only []int32) Mask {
 	m, keep := make(Mask, nodes), p.Probability()
 	if only == nil {
@@ -27,7 +27,6 @@ func (p KeepRate) Draw(r *rand.Rand, nodes int, only []int32) Mask {
 
 // DrawDelta returns an epoch's δ [nodes] as training draws it: [KeepRate.Draw] over all nodes or, if MaskOver selects
 // them, over train. With Rescale, kept nodes that could be masked get 1/KeepRate, so that sums keep their expectation.
-// (Rescaling is not in the paper.)
 func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 {
 	if p.MaskOver != MaskTrain {
 		train = nil
@@ -52,7 +51,7 @@ func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 
 func (m Mask) Delta() []float32 {
 	delta := make([]float32, len(m))
 	for v, masked := range m {
-		one := math.Float32bits(1) // compiles to a conditional move, as CPUs cannot predict which nodes are masked
+		one := math.Float32bits(1) // compiles to a conditional move: CPUs cannot predict a branch on masked
 		if masked {
 			one = 0
 		}
@@ -76,7 +75,7 @@ func (m Mask) Masked() []int32 {
 // zero value, masks nothing. (Dropout rates are the opposite.)
 type KeepRate float64
 
-// explicitZero marks a caller's 0, since the zero value means 1.
+// explicitZero is a keep rate of 0 that a caller asked for, as the zero value means 1.
 const explicitZero KeepRate = math.SmallestNonzeroFloat64
 
 // NewKeepRate returns a user's keep rate, or an error unless p is in (0, 1] and 1/p is finite in float32.

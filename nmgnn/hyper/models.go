@@ -14,7 +14,7 @@ type Traits struct {
 	ELU       bool // activation ELU instead of ReLU
 	MLP       bool // layers are MLPs of Parameters.MLPLayers linear layers, with optional batch normalisation
 	Attention bool // neighbours have weights, which can be dropped
-	Heads     bool // heads share the width and weigh neighbours separately; else all weigh the same
+	Heads     bool // several heads share the width, each with its own weights of neighbours
 	SelfTerm  bool // a masked node's own term can stay unmasked
 
 	Matrices int // weight matrices per linear layer, for estimates of memory; 0: 1

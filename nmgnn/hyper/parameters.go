@@ -14,9 +14,9 @@ type Parameters struct {
 	Preset string `json:"preset"`
 	Model  string `json:"model"` // one of [Models]
 
-	Layers    int     `json:"layers"`     // depth k
+	Layers    int     `json:"layers"`
 	Hidden    int     `json:"hidden"`     // width of all layers but the last, summed over heads
-	MLPLayers int     `json:"mlp_layers"` // linear layers per GIN layer's MLP
+	MLPLayers int     `json:"mlp_layers"` // linear layers in each GIN layer's MLP
 	Epsilon   float64 `json:"epsilon"`    // ε of GIN
 	Dropout   float64 `json:"dropout"`    // probability of dropping an entry of a layer's input
 
@@ -26,12 +26,12 @@ type Parameters struct {
 	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout applies; "": every layer's input
 	// add a layer's input to its output if their widths are equal
 	Residual bool `json:"residual,omitempty"`
-	// of GAT and GATv2, in all layers but the last, which has 1 head; in SGAT only for attention dropout
+	// attention heads in the hidden layers of GAT and GATv2; in SGAT only for attention dropout
 	Heads int `json:"heads,omitempty"`
 	// probability of dropping an attention weight, in GAT, SGAT and GATv2
 	AttentionDropout float64 `json:"attention_dropout,omitempty"`
 
-	Regulariser     RegulariserName `json:"regulariser,omitempty"` // in addition to node masking or instead; "": none
+	Regulariser     RegulariserName `json:"regulariser,omitempty"` // addition or alternative to node masking; "": none
 	RegulariserRate float64         `json:"regulariser_rate,omitempty"`
 
 	KeepRate KeepRate `json:"keep_rate"`
@@ -69,7 +69,7 @@ type MaskOver string
 
 const (
 	MaskAll   MaskOver = "all"   // every node of the train graph
-	MaskTrain MaskOver = "train" // the train nodes; all nodes in the inductive setting
+	MaskTrain MaskOver = "train" // the train nodes: in the inductive setting, the whole train graph
 )
 
 // RegulariserName names an addition or alternative to node masking; "": none.
@@ -81,7 +81,7 @@ const (
 	// DropGNNRegulariser also masks nodes outside training, and averages several runs.
 	DropGNNRegulariser RegulariserName = "dropgnn"
 
-	// Retired: occur only in records.
+	// Retired regularisers occur only in records of earlier runs.
 	DropNodeRegulariser    RegulariserName = "dropnode"
 	DropMessageRegulariser RegulariserName = "dropmessage"
 )
@@ -91,7 +91,7 @@ func Regularisers() []RegulariserName {
 	return []RegulariserName{DropEdgeRegulariser, DropoutRegulariser, DropGNNRegulariser}
 }
 
-// IsRetired reports whether the regulariser occurs only in records.
+// IsRetired reports whether the regulariser occurs only in records of earlier runs.
 func (r RegulariserName) IsRetired() bool {
 	return r == DropNodeRegulariser || r == DropMessageRegulariser
 }
@@ -228,7 +228,7 @@ func (p Parameters) CheckOneRun() error {
 }
 
 func (p Parameters) checkTraining() error {
-	const most = 1e6 // larger values overflow float32 sums, which looks like a wrong learning rate
+	const most = 1e6 // larger values overflow float32 sums
 	switch {
 	case !(p.LearningRate > 0) || math.IsInf(p.LearningRate, 0):
 		return fmt.Errorf("learning rate %v: expected a number above 0", p.LearningRate)
@@ -248,7 +248,7 @@ func (s StopOn) Check() error {
 	return nil
 }
 
-// CheckDropRate returns an error, with the name what, unless the rate is in [0, 1).
+// CheckDropRate returns an error, which calls the rate what, unless the rate is in [0, 1).
 func CheckDropRate(what string, rate float64) error {
 	if !(rate >= 0 && rate < 1) {
 		return fmt.Errorf("%s %v: expected a probability from 0 up to, but not including, 1", what, rate)
@@ -265,14 +265,14 @@ func Seeds(first uint64, trials int) []uint64 {
 	return seeds
 }
 
-// Norm selects where GIN normalises batches; "": nowhere.
+// Norm selects where GIN has batch normalisation; "": nowhere.
 type Norm string
 
 const (
 	// NormInside normalises the output of each linear layer but the last in a GIN layer's MLP, before the ReLU.
 	NormInside Norm = "inside"
 	// NormBoth also normalises each hidden GIN layer's output, before the activation, as in the code of GIN's authors
-	// (Xu et al. 2019). Logits are never normalised.
+	// (Xu et al. 2019).
 	NormBoth Norm = "both"
 )
 
@@ -285,16 +285,16 @@ type Readout string
 const (
 	// ReadoutLast computes logits by a linear layer on the last representation; all layers are hidden.
 	ReadoutLast Readout = "last"
-	// ReadoutAll sums scores of a linear layer on every representation and on the features: the jumping readout of
-	// GIN's authors. All layers are hidden.
+	// ReadoutAll computes scores by a linear layer for each representation and for the features, and sums them, as
+	// GIN's authors do. All layers are hidden.
 	ReadoutAll Readout = "all"
 )
 
 // Readouts returns all names.
 func Readouts() []Readout { return []Readout{ReadoutLast, ReadoutAll} }
 
-// DropoutOn selects what dropout applies to; "": inputs of layers and readout, but with [ReadoutAll] the readout's
-// scores instead of inputs.
+// DropoutOn selects what dropout applies to. "" means the inputs of layers and readout; but with [ReadoutAll], the
+// readout's scores instead of its inputs.
 type DropoutOn string
 
 // DropoutOnScores applies dropout only to the readout's scores, as in the code of GIN's authors.

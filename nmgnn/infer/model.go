@@ -22,31 +22,31 @@ import (
 // Model is a model with its weights, trained or not.
 type Model struct {
 	nmgnn.Model
-	// Weights, by path.
+	// Weights holds the model's variables.
 	Weights []Weight
 	// NormalizeFeatures first divides each row of features by its sum of absolute values.
 	NormalizeFeatures bool
 }
 
-// Weight is a variable of a model: trained, or a running statistic.
+// Weight is a variable of a model: a trained one or a running statistic.
 type Weight struct {
 	Path       string // in the store, such as /model/layer0/weights
 	Dimensions []int
 	Values     []float32 // row by row
 }
 
-// Options configure a run. The zero value neither masks nor drops.
+// Options configure a run. The zero value masks no node.
 type Options struct {
 	// Mask is true for masked nodes; nil: none.
 	Mask []bool
-	// Degrees is |N_v|, for rows that hold only part of the neighbours; nil: the rows' lengths.
+	// Degrees holds |N_v| for each node v, if the graph lacks some neighbours; nil: the numbers of neighbours in the
+	// graph.
 	Degrees []int32
 }
 
-// Represent returns h^(1)…h^(k) of all nodes, ending in the logits, which a readout appends. x holds features before
-// normalization. Each call compiles a program: for many new nodes use a cached.Predictor.
-//
-// It returns an error for invalid arguments or a closed backend.
+// Represent returns h^(1)…h^(k) of all nodes. The last element holds the logits: it is h^(k) or, with a readout,
+// follows h^(k). x holds features before normalization. Each call compiles a program: for many new nodes use a
+// cached.Predictor.
 func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features,
 	o Options) ([]Representation, error) {
 	if err := m.check(b, edges, x); err != nil {
@@ -55,7 +55,8 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 	return m.Run(b, edges, x, o, m.Model.Forward)
 }
 
-// Run returns the matrices that do computes with the model's weights in a pass over a graph, which must be valid.
+// Run returns the results of do, which builds a computation over a graph with the model's weights. The graph must be
+// valid.
 func (m Model) Run(b *backend.Backend, edges *csr.Graph, x datasets.Features, o Options,
 	do func(p nmgnn.Pass) []*Node) (all []Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
@@ -90,7 +91,7 @@ func (m Model) check(b *backend.Backend, edges *csr.Graph, x datasets.Features) 
 	return x.Check()
 }
 
-// program compiles before the weights have values.
+// program compiles do; the weights have no values yet.
 func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph, x datasets.Features,
 	o Options, do func(p nmgnn.Pass) []*Node) (*model.Exec, error) {
 	n := edges.NumNodes()

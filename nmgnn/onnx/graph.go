@@ -20,20 +20,20 @@ type value struct {
 	width int
 }
 
-// builder keeps the first error, which makes later calls harmless.
+// builder collects an ONNX graph. It keeps the first error, after which calls do nothing harmful.
 type builder struct {
 	nodes        []node
 	initializers []message
 	weights      map[string]infer.Weight
-	scope        string         // prefix of the next operators: "layer0"
-	used         map[string]int // uses of each name
+	scope        string // prefix of the next operators' names, such as "layer0"
+	used         map[string]int
 	known        map[string]bool
 	err          error
 
-	// Gather takes source and target [edges]; scatter repeats targets [edges, 1] to each width.
+	// Names of the edges' source and target nodes [edges]; targets has the shape [edges, 1].
 	source, target, targets string
-	repeated                map[int]string // targets [edges, width]
-	degrees                 map[bool]value // by whether v counts itself
+	repeated                map[int]string // by width: targets repeated [edges, width]
+	degrees                 map[bool]value // counting the node itself (true) or not
 }
 
 func (b *builder) fail(format string, args ...any) {
@@ -110,7 +110,6 @@ func (b *builder) vector(name string, width int) string {
 	return b.constant(own, floats(own, b.weight(name, 1, width), width))
 }
 
-// times returns h·W for a weight W [h.width, out].
 func (b *builder) times(h value, name string, out int) value {
 	return value{b.add("MatMul", []string{h.name, b.matrix(name, h.width, out)}), out}
 }
@@ -125,7 +124,7 @@ func (b *builder) filled(x float32, width int) value {
 	return value{b.add("ConstantOfShape", []string{shape}, tensor("value", floats("", []float32{x}, 1))), width}
 }
 
-// edges drops self-loops, as graph readers do, since layers add v to N_v themselves.
+// edges removes self-loops: layers that need them add them.
 func (b *builder) edges() {
 	b.scope = "edges"
 	row := func(from string, number int64) string {
@@ -146,8 +145,8 @@ func (b *builder) gather(h value, index string) value {
 	return value{b.add("Gather", []string{h.name, index}, integer("axis", 0)), h.width}
 }
 
-// scatter reduces edge rows [edges, width] by "add" or "max" into their targets' rows of first [nodes, width]. In ONNX
-// Runtime, ScatterND would add from several threads at once and lose terms.
+// scatter combines each edge's row [edges, width] with its target's row of first [nodes, width], by "add" or "max".
+// ONNX Runtime's ScatterND would add from several threads at once and lose terms.
 func (b *builder) scatter(reduction string, first, edges value) value {
 	index := b.targets
 	if edges.width > 1 {
@@ -177,7 +176,7 @@ func (b *builder) split(v value, heads int) string {
 	return b.add("Reshape", []string{v.name, b.ints(0, int64(heads), int64(v.width/heads))}) // 0 keeps the dimension
 }
 
-// perHead applies an operator to each head's columns of v and its column of w [rows, heads].
+// perHead applies an operator, for each head, to its columns of v and its column of w [rows, heads].
 func (b *builder) perHead(op string, v, w value) value {
 	if w.width == 1 {
 		return b.elementwise(op, v, w.name)
@@ -186,7 +185,7 @@ func (b *builder) perHead(op string, v, w value) value {
 	return value{b.add("Reshape", []string{all, b.ints(0, int64(v.width))}), v.width}
 }
 
-// headProducts returns a·x per head, for a weight a [heads, width/heads]: [rows, heads].
+// headProducts returns a·x per head [rows, heads], where a is the named weight [heads, width/heads].
 func (b *builder) headProducts(x value, name string, heads int) value {
 	each := b.add("Mul", []string{b.split(x, heads), b.matrix(name, heads, x.width/heads)})
 	return value{b.add("ReduceSum", []string{each, b.ints(2)}, integer("keepdims", 0)), heads}

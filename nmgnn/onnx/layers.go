@@ -6,7 +6,7 @@ import (
 	"nodemask/nmgnn"
 )
 
-// Constants of nmgnn's attention and batch normalisation; tests compare with nmgnn.
+// Copies of nmgnn's constants for attention and batch normalisation; tests compare them.
 const (
 	leak        = 0.2
 	normEpsilon = 1e-5
@@ -15,7 +15,7 @@ const (
 // forward is nmgnn.Model.Forward for inference: features x → logits [nodes, classes].
 func (b *builder) forward(m nmgnn.Model, x value) value {
 	between := "Relu"
-	if m.Activation != nil { // nmgnn.Build uses no other
+	if m.Activation != nil { // ELU: nmgnn.Build sets nothing else
 		between = "Elu"
 	}
 	h := x
@@ -125,7 +125,7 @@ func (b *builder) leaky(x value) value {
 }
 
 // attend sums h over v ∪ N_v, weighted by the softmax of the scores own [nodes, heads] and edges [edges, heads].
-// Subtracting the maximum keeps exp in range; the divisor is then at least 1.
+// Subtracting the maximum keeps exp in range and the softmax's divisor at least 1.
 func (b *builder) attend(own, edges, h value) value {
 	top := b.scatter("max", own, edges)
 	own = b.elementwise("Exp", b.elementwise("Sub", own, top.name))

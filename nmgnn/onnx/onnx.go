@@ -15,8 +15,8 @@
 // Any number of nodes and edges works. The metadata holds class names (a JSON list), settings (JSON), data, seed and
 // version.
 //
-// Functions of google.golang.org/protobuf, which is linked anyway, encode ONNX's few messages field by field. Generated
-// code would be thousands of lines for field numbers that never change.
+// Package protowire of google.golang.org/protobuf encodes ONNX's few messages; generated code would be thousands of
+// lines.
 package onnx
 
 import (
@@ -35,8 +35,9 @@ import (
 // maxBytes is the limit of a protobuf message.
 const maxBytes = 1<<31 - 1
 
-// Save writes the model atomically as an ONNX file, with the program's version unless "". Equal models give equal
-// files. It returns an error for a model that [cached.Model.Check] refuses, custom layers, or a file over ONNX's 2 GiB.
+// Save writes the model atomically as an ONNX file, which names the program's version unless that is "". Equal models
+// give equal files. It returns an error for a model that [cached.Model.Check] refuses, custom layers, or a file over
+// ONNX's 2 GiB.
 func Save(path string, m *cached.Model, version string) error {
 	file, err := convert(m, version)
 	if err != nil {
@@ -48,7 +49,7 @@ func Save(path string, m *cached.Model, version string) error {
 	return nil
 }
 
-// convert uses standard operators only.
+// convert returns an ONNX file of standard operators.
 func convert(m *cached.Model, version string) (message, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -76,7 +77,6 @@ func convert(m *cached.Model, version string) (message, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	// The last operator computes the logits.
 	b.nodes[len(b.nodes)-1].output = outputLogits
 	var graph message
 	for _, n := range b.nodes {
@@ -85,7 +85,7 @@ func convert(m *cached.Model, version string) (message, error) {
 	graph = graph.text(2, m.Settings.Model)
 	for i, t := range b.initializers {
 		graph = graph.bytes(5, t)
-		b.initializers[i] = nil // free memory
+		b.initializers[i] = nil
 	}
 	graph = graph.
 		bytes(11, valueInfo(inputFeatures, "features of the nodes", float32s, "nodes", m.Features)).

@@ -13,7 +13,7 @@ const (
 	opsetVersion = 18
 )
 
-// TensorProto.DataType and AttributeProto.AttributeType.
+// Values of TensorProto.DataType and AttributeProto.AttributeType.
 const (
 	float32s = 1
 	int64s   = 7
@@ -36,7 +36,6 @@ func (m message) float(field protowire.Number, x float32) message {
 	return protowire.AppendFixed32(protowire.AppendTag(m, field, protowire.Fixed32Type), math.Float32bits(x))
 }
 
-// text omits "".
 func (m message) text(field protowire.Number, text string) message {
 	if text == "" {
 		return m
@@ -84,7 +83,7 @@ func tensor(name string, x message) message {
 	return message{}.text(1, name).bytes(5, x).int(20, tensorKind)
 }
 
-// floats returns a TensorProto; without dims a scalar.
+// floats returns a TensorProto; it is a scalar if dims is empty.
 func floats(name string, numbers []float32, dims ...int) message {
 	m := tensorOf(name, float32s, 4*len(numbers), dims)
 	for _, x := range numbers {
@@ -101,7 +100,8 @@ func ints(name string, numbers []int64, dims ...int) message {
 	return m
 }
 
-// tensorOf returns a TensorProto up to its raw_data of size bytes, little-endian.
+// tensorOf returns the beginning of a TensorProto; the caller appends its raw_data, size bytes of little-endian
+// numbers.
 func tensorOf(name string, element uint64, size int, dims []int) message {
 	m := make(message, 0, size+len(name)+64)
 	for _, d := range dims {

@@ -18,7 +18,8 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// Result is a check of theorem 1 at one node: h_v^(k) of a k-layer model depends only on the k-aggregation tree T_v^k.
+// Result is a check, at one node, of theorem 1: h_v^(k) of a k-layer model depends only on the k-aggregation tree
+// T_v^k.
 type Result struct {
 	Root      int32
 	Hops      int // k: layers of the model, and hops of the tree
@@ -29,7 +30,7 @@ type Result struct {
 	Difference float64
 }
 
-// tolerance allows for float32 sums in another order.
+// tolerance allows for rounding: the tree's float32 sums have another order.
 const tolerance = 1e-5
 
 // Holds reports whether the results agree within 1e-5.
@@ -40,16 +41,16 @@ type Options struct {
 	// Mask marks masked nodes of the graph; nil: none.
 	Mask []bool
 	// Pruned removes masked nodes from the tree instead of masking them. Leave it unset for GAT and GATv2, whose
-	// softmax includes masked neighbours (section 5: normalise, then mask). Set it for other layers; otherwise a layer
-	// that ignores the mask passes.
+	// softmax includes masked neighbours (section 5: normalise, then mask). Set it for other layers; unless it is set,
+	// a layer that ignores the mask passes.
 	Pruned bool
-	// Limit on the tree's size; 0 means [aggtree.DefaultLimit].
+	// Limit is the largest number of tree nodes; 0 means [aggtree.DefaultLimit].
 	Limit int
 }
 
 // Check compares the root's representations on the graph and on its k-aggregation tree, whose edges point to the
 // parent, and returns both. Tree nodes get their graph node's features, mask and degree: GCN, SAGE and SGAT use the
-// degree, which leaves have lost.
+// degree, but a tree's leaf has no neighbours to count.
 //
 // A tree above the limit is an [*aggtree.TooLargeError].
 func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, root int32, o Options) (Result,
@@ -87,14 +88,14 @@ func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.G
 	}
 	check.OnGraph, check.OnTree = onGraph[len(onGraph)-1].Row(int(root)), onTree[len(onTree)-1].Row(0)
 	for i, a := range check.OnGraph {
-		// max keeps NaN.
+		// max returns NaN if an entry is NaN.
 		check.Difference = max(check.Difference, math.Abs(float64(a-check.OnTree[i]))/math.Max(1, math.Abs(float64(a))))
 	}
 	return check, nil
 }
 
-// CheckModels checks theorem 1 at a root for an untrained network of each model, with as many layers as hops, on the
-// pure-Go backend, and calls each with the result. Graphs without features get random ones; 0 hops check nothing. Too
+// CheckModels checks theorem 1 at a root, on the pure-Go backend, for an untrained network of each model, with as many
+// layers as hops. It calls each with every result. Graphs without features get random ones; 0 hops check nothing. Too
 // little memory is an error.
 func CheckModels(ctx context.Context, g *datasets.Graph, root int32, hops int, seed uint64, o Options,
 	each func(model string, r Result) error) error {
@@ -142,7 +143,7 @@ func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, lef
 	if err != nil {
 		return err
 	}
-	// Eight copies of each hidden layer: a star of 300,000 nodes took 1.8 GB, estimated as 1.4 GB.
+	// Assumes eight copies of each hidden layer: 1.4 GB for a star of 300,000 nodes, which took 1.8 GB.
 	nodes := float64(g.Edges.NumNodes()) + float64(counts.Total)
 	need := nodes * 4 * float64(2*g.Features.Width+8*(hops-1)*p.Hidden)
 	if need > float64(left.Bytes) {

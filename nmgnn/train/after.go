@@ -43,15 +43,14 @@ func (t *trainer) representer(phase *nmgnn.Loaded) (*model.Exec, error) {
 	return exec, err
 }
 
-// Representations returns h^(1)…h^(k) of the test graph's nodes under the current weights, ending in the logits, which
-// a readout appends.
+// Representations returns [nmgnn.Model.Forward]'s results on the test graph under the current weights.
 func (t *trainer) Representations() (all []infer.Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
 	return t.represent(t.test.data)
 }
 
-// testGraph names a view's test graph (0: the trainer's view, then [options].Also), whole or with
-// [datasets.View.CachedEdges].
+// testGraph names a view's test graph: whole or, if cached, with only [datasets.View.CachedEdges]. View 0 is the
+// trainer's; [options].Also follow.
 type testGraph struct {
 	view             int
 	cached, together bool
@@ -63,7 +62,7 @@ type arrivals struct {
 	of   *datasets.View // the trainer's view when data was loaded
 }
 
-// The trainer's test graph must contain the nodes of g.
+// loaded returns g's edges with the features of the trainer's test graph, which must contain g's nodes.
 func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	a := t.arrivals[g]
 	if g == (testGraph{}) {
@@ -96,7 +95,8 @@ func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	return a.data, err
 }
 
-// onNodes renumbers a phase's edges for nodes: the phase's or, if more, all of the graph; added nodes have no edges.
+// onNodes returns a phase's edges, numbered for nodes: the phase's nodes or all nodes of the graph. Nodes outside the
+// phase get no edges.
 func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	if len(phase.Nodes) == len(nodes) {
 		return phase.Edges, nil
@@ -111,7 +111,7 @@ func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	return g, err
 }
 
-// predict returns the whole graph's classes, -1 outside the trainer's test graph.
+// predict returns the class of every node of the whole graph; -1 outside the trainer's test graph.
 func (t *trainer) predict(g testGraph) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "predicting")
 	data, err := t.loaded(g)
@@ -137,7 +137,8 @@ func (t *trainer) PredictCached(_ context.Context, _ *Result, together bool) ([]
 	return t.predict(testGraph{cached: true, together: together})
 }
 
-// auc returns nil unless the graph has two classes and the test nodes have both.
+// auc returns the area under the test nodes' ROC curve; nil unless the graph has two classes and the test nodes have
+// both.
 func (t *trainer) auc() (*float64, error) {
 	labels := t.test.labels
 	if t.graph.NumClasses() != 2 || !slices.Contains(labels, 0) || !slices.Contains(labels, 1) {
@@ -166,7 +167,7 @@ func (t *trainer) Cache(context.Context, *Result) (c *cached.Cache, err error) {
 	return cached.New(t.graph, train, t.rows(train), all[:len(t.model.Layers)-1]), nil
 }
 
-// Smoothness returns MAD over all nodes of the test graph.
+// Smoothness measures [stats.MAD] over all nodes of the test graph.
 func (t *trainer) Smoothness(ctx context.Context) (s stats.Smoothness, err error) {
 	all, err := t.Representations()
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 )
 
 type shape struct {
-	own    int // most own nodes of a batch
-	nodes  int // most rows: own nodes, neighbours and, with filler, padding
-	edges  int // most entries of own nodes' rows
-	values int // most sparse feature values
+	own    int // largest number of own nodes
+	nodes  int // room for own nodes, for neighbours and, with filler, for padding
+	edges  int // largest number of edges into own nodes
+	values int // largest number of sparse feature values
 	filler bool
 }
 
-// batch holds own nodes, their neighbours (halo), and the edges into own nodes.
+// batch holds a cluster's own nodes, their neighbours outside the cluster (halo), and the edges into own nodes.
 type batch struct {
 	own, halo []int32    // nodes of the graph; ascending
-	edges     *csr.Graph // rows of own nodes, then empty rows of halo
+	edges     *csr.Graph // rows of own nodes, then rows of halo, which are empty
 }
 
 // places maps nodes to rows of the current batch.
@@ -34,7 +34,8 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround returns own nodes' neighbours that are not own or skipped, and the number of edges to own nodes and these.
+// surround returns the neighbours of own nodes that are neither own nor skipped, and the number of edges into own
+// nodes, without edges from skipped ones.
 func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (halo []int32, edges int) {
 	for i, v := range own {
 		p.of[v] = int32(i)
@@ -65,7 +66,7 @@ func (p *places) forget(own, halo []int32) {
 	}
 }
 
-// The batch that cut returns is valid until the next call.
+// cut returns a batch without skipped neighbours, valid until the next call of cut.
 func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool) batch {
 	halo, edges := p.surround(g, own, skip)
 	p.sort(halo)
@@ -102,7 +103,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	return batch{own: own, halo: halo, edges: l}
 }
 
-// pad adds empty rows; with filler, the last row takes the spare entries.
+// pad adds empty rows up to s.nodes; with filler, it adds entries to the last row up to s.edges.
 func (s shape) pad(l *csr.Graph) {
 	for len(l.Offsets) <= s.nodes {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
@@ -115,7 +116,7 @@ func (s shape) pad(l *csr.Graph) {
 	}
 }
 
-// For many nodes one scan is faster than sorting.
+// For many nodes, one scan over all nodes is faster than sorting.
 func (p *places) sort(nodes []int32) {
 	if len(nodes) < len(p.of)/16 {
 		slices.Sort(nodes)
@@ -159,7 +160,7 @@ func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, fill
 }
 
 // Spill moves the graph's edges and dense features to unnamed memory-mapped files in $TMPDIR, which last until the
-// program ends: the system can then free their memory. It returns an error for an invalid graph or failed writes.
+// program ends: the system can then free their memory.
 func Spill(g *datasets.Graph) error {
 	if err := g.Check(); err != nil {
 		return err
@@ -168,7 +169,7 @@ func Spill(g *datasets.Graph) error {
 	if err != nil {
 		return err
 	}
-	features, err := safetensors.NewArray[float32](len(g.Features.Dense)) // empty for sparse features
+	features, err := safetensors.NewArray[float32](len(g.Features.Dense))
 	if err != nil {
 		return errors.Join(err, edges.Close())
 	}
@@ -181,7 +182,8 @@ func Spill(g *datasets.Graph) error {
 	return nil
 }
 
-// readAs returns features, normalized if asked, and the file of normalized dense features, else nil.
+// readAs returns features, normalized if asked, and the file that holds them if they are normalized and dense, else
+// nil.
 func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:
@@ -192,7 +194,7 @@ func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *
 	if own, err = safetensors.NewArray[float32](len(x.Dense)); err != nil {
 		return x, nil, err
 	}
-	const rows = 4096 // in memory at once
+	const rows = 4096 // rows in memory at once
 	for begin := 0; begin < x.Rows; begin += rows {
 		end := min(begin+rows, x.Rows)
 		part := datasets.Features{Rows: end - begin, Width: x.Width, Dense: x.Dense[begin*x.Width : end*x.Width]}

@@ -36,14 +36,13 @@ func CheckBatches(x Experiment, clusters int) error {
 	return nil
 }
 
-// InBatches runs trials like [Experiment.Run], one by one, cluster by cluster, on graphs larger than memory ([Spill]).
-// The train graph is cut into this many clusters, larger validation and test graphs into proportionally more. Nodes
-// outside a batch contribute cached representations h̃_u^(i) from the epoch before (section 4 of the paper; as in
-// GNNAutoScale, Fey et al. 2021). Features h^(0) are exact; masked nodes contribute nothing. Validation computes layer
-// by layer over all batches, and is exact.
+// InBatches runs trials like [Experiment.Run], but one by one and with one cluster of nodes at a time, so that a graph
+// may be larger than memory (see [Spill]). The train graph is cut into this many clusters, larger validation and test
+// graphs into proportionally more. Nodes outside a cluster contribute cached representations h̃_u^(i) from the epoch
+// before (section 4 of the paper; as in GNNAutoScale, Fey et al. 2021). Features h^(0) are exact; masked nodes
+// contribute nothing. Validation computes layer by layer over all clusters, and is exact.
 //
-// After a trial InBatches measures only predictions from the cache, and keeps the cache if asked. Results have no
-// Nodes: counting them needs random access to the graph.
+// Of the measurements after a trial, InBatches supports only CacheInference and Keep.
 func InBatches(ctx context.Context, b *backend.Backend, x Experiment, clusters int, seeds []uint64,
 	o RunOptions) ([]*Result, error) {
 	if err := CheckBatches(x, clusters); err != nil {
@@ -85,7 +84,6 @@ func (t *batchTrainer) Predict(ctx context.Context, trial *Result) ([]int32, err
 	return t.predict(ctx, t.view.Test, trial)
 }
 
-// PredictCached predicts over [datasets.View.CachedEdges].
 func (t *batchTrainer) PredictCached(ctx context.Context, trial *Result, together bool) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "caching")
 	edges, err := t.view.CachedEdges(together)

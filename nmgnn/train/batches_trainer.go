@@ -40,10 +40,10 @@ type batchTrainer struct {
 	epoch      *model.Exec // for a batch with scored nodes
 	push       *model.Exec // for a batch without scored nodes; nil if not needed
 	start      firstValues
-	// readers are the layers with cached inputs; empty if no batch has neighbours outside itself.
+	// readers are the layers whose inputs are cached; empty if no batch has neighbours outside itself.
 	readers []int
-	caches  [2][]*safetensors.Array[float32] // inputs by reader, of the previous epoch and of this one
-	draws   *draws                           // of the current trial
+	caches  [2][]*safetensors.Array[float32] // inputs of readers: from the previous epoch, and from this one
+	draws   *draws
 }
 
 func newBatchTrainer(b *backend.Backend, x Experiment, view *datasets.View, clusters int) (_ *batchTrainer, err error) {
@@ -114,8 +114,8 @@ func (t *batchTrainer) compile() error {
 	return err
 }
 
-// compileStep compiles one step on a batch (see [trainStep.compile]) → training loss, and own nodes' h^(i) for each i
-// in readers. Without learns, weights stay and no loss is returned.
+// compileStep compiles one step on a batch (see [trainStep.compile]). It returns the training loss and, for each i in
+// readers, own nodes' h^(i). Unless it learns, weights stay and there is no loss.
 func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
 	step := trainStep{Model: t.model, Data: e.data, Masks: t.options.KeepRate.Active(),
@@ -266,7 +266,8 @@ func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 	return loss, nil
 }
 
-// skip returns a test for neighbours to omit: masked ones, if the model ignores them; nil omits none.
+// skip returns a function that reports which neighbours to omit: masked ones, if the model ignores them. nil omits
+// none.
 func (t *batchTrainer) skip() func(u int32) bool {
 	if !t.options.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil

@@ -7,14 +7,15 @@ import (
 )
 
 const (
-	spare  = 1.05 // size of the largest cluster, relative to the mean
+	spare  = 1.05 // largest size of a cluster, relative to the mean
 	rounds = 8    // most rounds of moving nodes
 )
 
-// partition divides the nodes into parts with few edges between them. Each node moves to the group that has room and
-// most of its neighbours (size-constrained label propagation; Meyerhenke, Sanders and Schulz 2014). Groups, in
-// breadth-first order, are cut into blocks, between which nodes move likewise. Parts ascend, are never empty and are at
-// most 5 % larger than the mean, rounded up. Time is linear in edges; the result is deterministic.
+// partition divides the nodes into parts with few edges between them. First each node moves to the group that holds
+// most of its neighbours and has room (size-constrained label propagation; Meyerhenke, Sanders and Schulz 2014). Then
+// the groups, in breadth-first order, are cut into parts, and nodes move between parts in the same way. Nodes ascend in
+// a part. No part is empty or more than 5 % larger than the mean, rounded up. Time is linear in edges; the result is
+// deterministic.
 func partition(g *csr.Graph, parts int) [][]int32 {
 	n := g.NumNodes()
 	parts = min(max(parts, 1), n)
@@ -63,7 +64,7 @@ func searched(g *csr.Graph) []int32 {
 	return order
 }
 
-// together lists nodes part by part, parts ordered by their first nodes.
+// together lists nodes part by part; parts are in the order of their first nodes.
 func together(order, part []int32) []int32 {
 	next := make([]int32, len(part)) // per part: its size, then the position of its next node
 	for _, p := range part {
@@ -82,13 +83,14 @@ func together(order, part []int32) []int32 {
 	return all
 }
 
-// move moves nodes to the part of most of their neighbours until few move; sizes stay within least and largest.
+// move moves each node to the part that holds most of its neighbours, in rounds, until few nodes move. Sizes of parts
+// stay between least and largest.
 func move(g *csr.Graph, order, part []int32, parts, largest, least int) {
 	sizes := make([]int, parts)
 	for _, p := range part {
 		sizes[p]++
 	}
-	near, seen := make([]int32, parts), []int32(nil) // a node's neighbours per part, and parts that contain some
+	near, seen := make([]int32, parts), []int32(nil) // a node's neighbours per part; parts with any
 	for range rounds {
 		moved := 0
 		for _, v := range order {

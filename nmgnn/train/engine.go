@@ -41,7 +41,7 @@ type engine struct {
 type scored struct {
 	nodes  [][]int32 // per cluster, as positions within the cluster
 	labels [][]int32
-	most   int // in one cluster
+	most   int // largest number in one cluster
 	all    int
 }
 
@@ -66,7 +66,7 @@ func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
 func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
 	b, features, depth := t.backend, t.features, len(t.model.Layers)
 	plan := kernels.PlanFor(b.Backend, features.Density())
-	plan.Transposed = false // programs of batches do not depend on the graph
+	plan.Transposed = false // features change with each batch
 	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
 		store: model.NewStore(), places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
 		layers: make([]*model.Exec, depth), hidden: make([]*safetensors.Array[float32], depth)}

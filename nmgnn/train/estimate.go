@@ -8,7 +8,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// memory estimates the bytes of parallel jobs, biased low; 0 if unknown, as on a GPU or for a custom model.
+// memory estimates the bytes that parallel jobs take, rather too few than too many; 0 if unknown, as on a GPU or for a
+// custom model.
 func (x Experiment) memory(b *backend.Backend, jobs int) float64 {
 	if b.ID == "xla:cuda" || x.Own != nil {
 		return 0
@@ -26,8 +27,8 @@ func (x Experiment) size() graphSize {
 		Features: f.Width, Sparse: f.IsSparse(), Values: len(f.Values)}
 }
 
-// Within returns an error if the estimated bytes exceed most (then it wraps memory.ErrTooLarge) or free memory. Within
-// guards against settings from a file.
+// Within returns an error if the experiment would take more than most bytes (the error then wraps memory.ErrTooLarge)
+// or more than free memory. It guards against settings from a file.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
 	if need := x.memory(b, 1); need > float64(most) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
@@ -37,8 +38,8 @@ func (x Experiment) Within(b *backend.Backend, most int64) error {
 	return x.checkMemory(b, 1)
 }
 
-// CheckInference returns an error if one pass over the graph that keeps all layers' outputs exceeds free memory. It
-// reads only Graph, Own and Parameters.
+// CheckInference returns an error if one pass over the graph that keeps all layers' outputs takes more than free
+// memory. It reads only Graph, Own and Parameters.
 func (x Experiment) CheckInference(b *backend.Backend) error {
 	left, _ := memory.Get()
 	return x.inferenceFits(b, left)
@@ -57,7 +58,6 @@ func (x Experiment) inferenceFits(b *backend.Backend, left memory.Left) error {
 		x.Parameters.Layers, x.Parameters.Hidden, x.Graph.NumNodes(), memory.About(need), left)
 }
 
-// checkMemory returns an error before the system would swap or kill the program.
 func (x Experiment) checkMemory(b *backend.Backend, jobs int) error {
 	left, _ := memory.Get()
 	return x.fits(b, jobs, left)
@@ -82,28 +82,27 @@ func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left) error {
 }
 
 type graphSize struct {
-	Nodes, Edges      int // Edges counts entries of the rows
+	Nodes, Edges      int // Edges counts both directions
 	Features, Classes int
-	Sparse            bool // features are stored sparsely
-	Values            int  // numbers in sparse features
+	Sparse            bool
+	Values            int // numbers stored for sparse features
 }
 
 const numberBytes = 4
 
-// Estimates were 0.6 to 1.0 of the measured peak on Cora with hidden layers of 64 to 4096, and on 15,000 nodes in 5,000
-// classes.
+// Estimates were 0.6 to 1.0 times the measured peak.
 const (
 	processBytes, xlaProcessBytes = 60e6, 130e6 // before training, on the pure-Go backend and with XLA
-	xlaClientBytes                = 80e6        // per XLA client
+	xlaClientBytes                = 80e6
 
 	weightCopies = 5 // weights, gradients, Adam's two moments, the best weights
 	outputCopies = 5 // a layer's output, its gradient, and temporaries
 	passCopies   = 2 // a layer's output, on device and host
 	entryCopies  = 8
-	scoreCopies  = 2 // logits, for the loss, if the train graph is a subset; else up to 4
+	scoreCopies  = 2 // logits, if the train graph is part of the graph; else up to 4
 )
 
-// hidden counts outputs per node, without logits.
+// numbers returns the number of weights, and of hidden outputs per node, without logits.
 func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	traits, in := hyper.TraitsOf(p.Model), float64(s.Features)
 	linear := 1
@@ -125,7 +124,7 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	return weights, hidden
 }
 
-// trial returns the bytes of one trial beyond its process.
+// trial returns the bytes that one trial takes on top of its process.
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {

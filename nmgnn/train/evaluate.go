@@ -13,9 +13,6 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// Evaluation computes each layer for all nodes before the next, so it is exact, and a batch reads only direct
-// neighbours.
-
 // reads lists the layers whose inputs layer i's program reads: i and, for a readout over all representations, lower
 // layers.
 func (e *engine) reads(i int) (layers []int) {

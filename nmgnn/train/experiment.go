@@ -20,8 +20,8 @@ import (
 type Experiment struct {
 	Graph      *datasets.Graph
 	Parameters hyper.Parameters
-	// Own is a custom model, dropout included, that replaces the model of Parameters; training settings stay. Its
-	// memory is not estimated. nil: none.
+	// Own, if set, is a custom model, with its own dropout, instead of the one that Parameters describe; training
+	// settings stay. Its memory is not estimated.
 	Own *nmgnn.Model
 
 	Setting      datasets.Setting
@@ -34,10 +34,10 @@ type Experiment struct {
 	// OwnSplit uses [datasets.Graph].OwnSplit and ignores TrainPercent, SplitSeed and ValidationPercent. If the graph
 	// has ten such splits, seed s uses number s mod 10.
 	OwnSplit bool
-	// ValidationPercent is the percentage of labelled nodes outside the train set that validate; 0 means 10.
+	// ValidationPercent is the percentage of validation nodes among labelled nodes outside the train set; 0 means 10.
 	ValidationPercent int
 
-	// Smoothness measures MAD after each trial.
+	// Smoothness measures [stats.MAD] after each trial.
 	Smoothness bool
 	// CacheInference (inductive setting only) also predicts the test nodes from cached train nodes, with and without
 	// edges between new nodes.
@@ -286,19 +286,19 @@ type Result struct {
 	Seconds     float64       // of training and evaluation, without compiling
 	Validation  stats.Metrics // at the best epoch, in the validation graph
 	Test        stats.Metrics // in the test graph
-	AUC         *float64      // area under the test nodes' ROC curve; nil: not two classes, or in batches
+	AUC         *float64      // area under the test nodes' ROC curve, for two classes; nil in batches
 	Predictions []int32       // class of every node of the whole graph; -1 outside the test graph
 	Weights     []infer.Weight
 
 	SplitSeed uint64
 	SplitHash string
-	Split     *datasets.Split   // freed by KeepBest
+	Split     *datasets.Split
 	StopOn    hyper.StopOn      // score that chose the best epoch
 	Arrivals  datasets.Arrivals // how new nodes joined; "" in the transductive setting
 	Nodes     *NodeCounts       // in the inductive setting; nil for trials in batches
 	MAD       *stats.Smoothness // if Experiment.Smoothness
 	Cached    *stats.Metrics    // test metrics from the cache, if CacheInference
-	Apart     *stats.Metrics    // likewise, as if each new node arrived alone
+	Apart     *stats.Metrics    // like Cached, but as if each new node arrived alone
 	Cache     *cached.Cache     // if Keep
 }
 
@@ -306,14 +306,14 @@ type Result struct {
 type NodeCounts struct {
 	// All is the number of the test graph's nodes, which the paper counts without caching.
 	All int
-	// Reached counts test nodes and nodes within as many hops as layers: all nodes read without a cache.
+	// Reached counts test nodes and nodes within as many hops as the model has layers: all nodes read without a cache.
 	Reached int
 	// Cached counts nodes outside the train graph, validation nodes included, and their neighbours in the train graph.
 	Cached int
 }
 
-// Saved returns the trained model of a result of x. Saving the model needs weights (see [RunOptions].KeepBest) and one
-// run per prediction ([hyper.Parameters.CheckOneRun]).
+// Saved returns the trained model of r, a result of x. Saving the model needs weights (see [RunOptions].KeepBest) and
+// one run per prediction ([hyper.Parameters.CheckOneRun]).
 func (r *Result) Saved(x Experiment) *cached.Model {
 	m := &cached.Model{Settings: x.Parameters, Own: x.Own, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
 		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}

@@ -13,8 +13,8 @@ import (
 // Pool runs work in parallel jobs on one backend, each with its own [Runner]. Results do not depend on the number of
 // jobs.
 //
-// On a CPU, each XLA job, even a single one, runs on one core: shared threads would wait for each other, and XLA splits
-// some sums by the number of cores, which changes rounding (in GAT, the seventh digit).
+// On a CPU, each XLA job runs on one core, even if there is only one job: XLA splits some sums by the number of cores,
+// which would change rounding.
 type Pool struct {
 	jobs []chan func(*Runner, error) // nil: closed
 	wait sync.WaitGroup

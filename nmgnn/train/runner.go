@@ -13,15 +13,15 @@ import (
 )
 
 // Runner runs trials one by one on one backend; it is not safe for concurrent use. Trials that differ only in seed,
-// split, mask or drop rates, learning rate or stopping share compiled programs (switchTo). A Runner identifies a graph
-// by pointer and reads the graph once: do not change graphs between trials.
+// split, mask or drop rates, learning rate or stopping share a compiled program. A Runner identifies a graph by pointer
+// and reads the graph once: do not change graphs between trials.
 type Runner struct {
-	// Programs limits how many compiled programs are kept, memory permitting; 0: 1.
+	// Programs limits how many compiled programs are kept, memory permitting; 0 means 1.
 	Programs int
 
 	backend  *backend.Backend
 	checked  *datasets.Graph // last graph that passed Check
-	split    *datasets.Split // of the last trial, as are trainer, program and seed
+	split    *datasets.Split // of the last trial
 	trainer  *trainer
 	program  program
 	seed     uint64     // of the split
@@ -69,8 +69,8 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 	return trial, nil
 }
 
-// Masked returns the nodes masked in the last epoch, numbered as in the experiment's graph, in the train graph's order.
-// Call Masked only from [Runner.Trial]'s report.
+// Masked returns the nodes masked in the last epoch, ascending, numbered as in the experiment's graph. Call Masked only
+// from [Runner.Trial]'s report.
 func (r *Runner) Masked() []int32 {
 	if r.trainer == nil || r.trainer.drawn == nil || !r.trainer.options.KeepRate.Active() {
 		return nil
@@ -108,14 +108,14 @@ func (r *Runner) keep(programs int) {
 	}
 }
 
-// Has reports whether a kept program probably serves the experiment.
+// Has reports whether a kept program probably fits the experiment.
 func (r *Runner) Has(x Experiment) bool { return r.find(programOf(x, false)) >= 0 }
 
 func (r *Runner) find(p program) int {
 	return slices.IndexFunc(r.compiled, func(c compiled) bool { return c.of == p })
 }
 
-// prepare makes or reuses a trainer; with readings, for all kinds of arrivals.
+// prepare makes or reuses a trainer; with readings, it tests on each of [datasets.AllArrivals].
 func (r *Runner) prepare(x Experiment, seed uint64, readings bool) (err error) {
 	if err := r.check(x.Graph); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) (err error) {
 	}
 	o := optionsOf(x.Parameters)
 	o.Also, o.Room = views[1:], room
-	if x.Own != nil { // a custom model's rates are compiled in
+	if x.Own != nil { // a custom model's rates cannot be replaced
 		o.Rates = nil
 	}
 	if err := r.turnTo(x, of, views[0], o); err != nil {
@@ -200,7 +200,7 @@ func (r *Runner) turnTo(x Experiment, of program, view *datasets.View, o options
 	return err
 }
 
-// Experiments with equal keys share a compiled program.
+// Experiments with equal values of type program share a compiled program.
 type program struct {
 	Experiment
 	readings, masks       bool
@@ -215,7 +215,7 @@ func programOf(x Experiment, readings bool) program {
 	p.Preset, p.KeepRate, p.MaskOver, p.LearningRate, p.WeightDecay = "", 0, "", 0, 0
 	p.Dropout, p.AttentionDropout, p.RegulariserRate = 0, 0, 0
 	p.NormalizeFeatures, p.MaxEpochs, p.Patience, p.StopOn = false, 0, 0, ""
-	if readings { // such a program serves all arrivals
+	if readings { // the program serves all arrivals
 		x.Arrivals = ""
 	}
 	of.Experiment = Experiment{Graph: x.Graph, Parameters: p, Own: x.Own, Setting: x.Setting, Arrivals: x.Arrivals,

@@ -29,15 +29,15 @@ type trainStep struct {
 	Rates        *kernels.Rates    // drop rates read from variables; nil: compiled in
 	LearningRate float64           // of Adam
 	Targets      *targets          // nil: weights stay
-	SeesScored   bool              // More reads only the targets' logits
+	SeesScored   bool              // More reads only logits of the targets
 	// After is as in [nmgnn.Pass]; may be nil.
 	After func(layer int, h *Node) *Node
 	// More returns further results from the updated weights and the step's logits; may be nil.
 	More func(scope *model.Scope, logits *Node) []*Node
 }
 
-// compile returns a step's program: a key [2] for draws on the device, the weight decay (scalar) and δ [nodes, 1] → the
-// loss (if the step has targets), then More's results.
+// compile returns the step's program. Inputs: a key [2] for random numbers on the device, the weight decay (scalar) and
+// δ [nodes, 1]. Results: the loss, if the step has targets, then More's results.
 func (s trainStep) compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
 	inputs := []shapes.Shape{shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32),
 		shapes.Make(dtypes.Float32, nodes, 1)}

@@ -115,7 +115,7 @@ func newTargets(store *model.Store, name string, score, labels []int32, nodes, c
 	return t, into.Err()
 }
 
-// newPaddedTargets leaves room for slots nodes, set by [targets.Replace].
+// newPaddedTargets returns targets with room for as many nodes as slots, to be set by [targets.Replace].
 func newPaddedTargets(store *model.Store, name string, slots, classes int) (*targets, error) {
 	t, err := newTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
 	if err != nil {
@@ -126,7 +126,7 @@ func newPaddedTargets(store *model.Store, name string, slots, classes int) (*tar
 	return t, into.Err()
 }
 
-// Replace sets other nodes and labels: as many as before or, if padded, at most slots.
+// Replace sets other nodes and labels: as many as before or, in padded targets, at most the number of slots.
 func (t *targets) Replace(score, labels []int32) error {
 	n := t.score.Shape().Dimensions[0]
 	if len(score) > n || len(score) < n && t.weights == nil {

@@ -34,11 +34,11 @@ type trainable interface {
 	Begin(ctx context.Context, seed uint64) error
 	// Epoch trains for an epoch and returns validation results per view.
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
-	// Weights returns a copy.
+	// Weights returns a copy of the weights.
 	Weights() ([]infer.Weight, error)
 	// Predict returns the class of every node of the whole graph under the trial's weights; -1 outside the test graph.
-	// PredictCached computes nodes outside the train graph from the cache: together, with edges among them, or as if
-	// each arrived alone.
+	// PredictCached computes nodes outside the train graph from the cache. If together, it uses edges among these
+	// nodes; else it treats each as if it arrived alone.
 	Predict(ctx context.Context, trial *Result) ([]int32, error)
 	PredictCached(ctx context.Context, trial *Result, together bool) ([]int32, error)
 	// Cache returns the cached representations under the trial's weights.
@@ -74,7 +74,7 @@ func trainBy(ctx context.Context, p trainable, seed uint64,
 }
 
 // follow trains until all rules have stopped, and fills in their results. It stops once the training loss is not
-// finite, as no later epoch could be better, and does not evaluate the test graph.
+// finite, as no later epoch could be better.
 func follow(ctx context.Context, p trainable, seed uint64, rules []stopped,
 	report func(epoch int, e Epoch)) (history []Epoch, err error) {
 	if err := p.Begin(ctx, seed); err != nil {
@@ -131,7 +131,7 @@ func diverged(history []Epoch) bool {
 	return math.IsNaN(loss) || math.IsInf(loss, 0)
 }
 
-// best counts epochs from 1 (0: no best epoch).
+// fault returns an error if training diverged or found no usable best epoch. best counts epochs from 1 (0: none).
 func (o options) fault(history []Epoch, best int) error {
 	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
 	switch {
@@ -139,7 +139,7 @@ func (o options) fault(history []Epoch, best int) error {
 		return fmt.Errorf("epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, remedy)
 	case best == 0:
 		return fmt.Errorf("no validation loss in %d epochs was a number: %s", len(history), remedy)
-	// F1 and accuracy stay finite where logits are NaN.
+	// F1 and accuracy stay finite even where logits are NaN.
 	case math.IsNaN(history[best-1].ValidationLoss):
 		return fmt.Errorf("epoch %d, the best one: the validation loss is NaN: %s", best, remedy)
 	}
@@ -156,7 +156,7 @@ type earlyStopping struct {
 	waitingSince int     // epoch from which patience counts
 }
 
-// observe reports whether the next epoch is the best so far. A NaN score never is.
+// observe takes the next epoch's scores and reports whether it is the best so far. With a NaN score it never is.
 func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	if e.seen == 0 {
 		e.loss, e.score = math.Inf(1), math.Inf(1)
@@ -179,7 +179,7 @@ func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	return false
 }
 
-// observeEither counts ties, as better accuracies are rare.
+// observeEither also accepts scores equal to the best, as better accuracies are rare.
 func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 	lower, better := scores.ValidationLoss <= e.loss, -scores.ValidationAccuracy <= e.score
 	if lower {

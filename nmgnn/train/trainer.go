@@ -32,15 +32,15 @@ type trainer struct {
 	features datasets.Features
 
 	store       *model.Store
-	rates       *kernels.Rates // drop rates, in variables
+	rates       *kernels.Rates
 	train, test phaseData
 	validations []phaseData // distinct validation graphs of the view and options.Also
-	validatedBy []int       // index into validations: the view's, then each of options.Also
+	validatedBy []int       // for each view (t.view, then options.Also), its index in validations
 	epoch       *model.Exec
-	drawn       *draws                        // of the latest trial
-	represents  map[*nmgnn.Loaded]*model.Exec // all layers' outputs over a phase, compiled on demand
-	arrivals    map[testGraph]arrivals        // made on demand
-	start       firstValues                   // initial values of the optimizer's variables
+	drawn       *draws
+	represents  map[*nmgnn.Loaded]*model.Exec // programs for all layers' outputs, compiled on demand
+	arrivals    map[testGraph]arrivals
+	start       firstValues
 }
 
 type phaseData struct {
@@ -85,7 +85,6 @@ func (t *trainer) compile() error {
 	if t.epoch, err = t.compileStep(true); err != nil {
 		return err
 	}
-	// The optimizer has not run, so its values are initial.
 	t.start, err = firstValuesOf(t.store)
 	return err
 }
@@ -108,7 +107,7 @@ func (t *trainer) rows(phase datasets.Phase) datasets.Features {
 	return t.features.Select(phase.Nodes)
 }
 
-// load loads equal graphs of several phases once.
+// load loads a graph that several phases share only once.
 func (t *trainer) load() error {
 	loaded := map[*csr.Graph]*nmgnn.Loaded{}
 	load := func(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
@@ -157,8 +156,8 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", gomlx.DataScope, name), phase.Edges, x, o)
 }
 
-// validationsOf returns the distinct validation phases, and each view's index into them: only views without edges among
-// new nodes differ.
+// validationsOf returns the distinct validation phases and, for each view, the index of its phase. Only
+// [datasets.TrainEdges] makes a different phase.
 func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range views {
@@ -174,10 +173,11 @@ func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	return phases, by
 }
 
-// withRoom returns the capacity for other splits if this split has n entries and the whole graph has all.
+// withRoom returns a number of entries that other splits probably fit into, if this split has n entries and the whole
+// graph has all.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
-// forward is inference: without mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].
+// forward runs the model without mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].
 func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded, seen *Node) []*Node {
 	pass := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
@@ -189,8 +189,8 @@ func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded,
 	return t.model.Forward(pass)
 }
 
-// compileStep compiles one epoch (see [trainStep.compile]) → training loss and, with validate, per validation graph
-// the loss and the scored nodes' classes.
+// compileStep compiles one epoch (see [trainStep.compile]). It returns the training loss and, with validate, for each
+// validation graph the loss and the scored nodes' classes.
 func (t *trainer) compileStep(validate bool) (*model.Exec, error) {
 	step := trainStep{Model: t.model, Data: t.train.data, Masks: t.options.KeepRate.Active(),
 		ZeroOne: !t.options.Rescale, Regulariser: t.options.regulariser(), Rates: t.rates,
@@ -295,8 +295,8 @@ func (o options) rates() []float64 {
 }
 
 // switchTo changes view and options without compiling, for an experiment of the same program ([programOf]) whose split
-// has the same sizes. Results equal a new trainer's. It returns [kernels.ErrNoFit] if sizes differ, the split's edges
-// do not fit ([options].Room), or two rates become equal or unequal. After an error only call Close.
+// has the same sizes. Results equal a new trainer's. It returns [kernels.ErrNoFit] if sizes differ, if the split's
+// edges do not fit ([options].Room), or if equal rates become unequal or the reverse. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := checkTrainable(t.graph, o.views(view)...); err != nil {
 		return err

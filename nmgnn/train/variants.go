@@ -10,7 +10,7 @@ import (
 	"nodemask/stats"
 )
 
-// variants returns results by hyper.StopOns, then by view (the trainer's, then [options].Also).
+// variants returns results ordered by hyper.StopOns, then by view.
 func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result, err error) {
 	defer gomlx.Guard(&err, "training")
 	var rules []stopped
@@ -56,8 +56,8 @@ func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result,
 }
 
 // Variants trains once and returns a result for each way of stopping and testing that the paper leaves open: each of
-// [hyper.StopOns] and, in the inductive setting, of [datasets.AllArrivals], with test metrics also from the cache.
-// Results lack weights and predictions. Variants ignores the experiment's stopping, arrivals and measurements after
+// [hyper.StopOns] and, in the inductive setting, each of [datasets.AllArrivals], with test metrics also from the cache.
+// Results lack weights and predictions. Variants ignores the experiment's StopOn, Arrivals and measurements after
 // training.
 func (r *Runner) Variants(ctx context.Context, x Experiment, seed uint64) ([]*Result, error) {
 	x.Arrivals, x.Parameters.StopOn = datasets.AllEdges, hyper.StopOnLoss

@@ -16,29 +16,29 @@ import (
 type Answer struct {
 	Question
 	Reading Reading
-	Splits  int     // splits with all trials, at most [Splits]
-	Effect  *Effect // nil: fewer than two splits
-	P       float64 // pooled, Holm-corrected; 1 without effect
+	Splits  int     // number of splits on which all trials ran
+	Effect  *Effect // nil if Splits < 2
+	P       float64 // p-value of Effect; 1 if Effect is nil
 	Verdict Verdict
 }
 
 // Choice resolves contradictions and gaps in the paper.
 type Choice struct {
-	AllEdges   bool // new nodes arrive with all edges, not only to train nodes
-	SelfMasked bool // mask a masked node's own term in GAT and SGAT (eqs. 7 and 9)
-	Fair       bool // GAT and SGAT without masking also lack attention dropout
-	// StopF1 stops GIN on macro F1, not on loss and accuracy; RawFeatures does not divide GIN's features by their sum.
-	// The paper states neither choice.
+	AllEdges   bool // new nodes bring all their edges, not only those to train nodes
+	SelfMasked bool // in GAT and SGAT, masking a node also drops its own term (eqs. 7 and 9)
+	Fair       bool // unmasked GAT and SGAT lack attention dropout too
+	// StopF1 stops GIN early by macro F1 instead of loss and accuracy. RawFeatures does not divide GIN's features by
+	// their sum. The paper states neither.
 	StopF1, RawFeatures bool
-	Rescale             bool // divide kept terms by p; not in the paper
+	Rescale             bool // divide kept terms by the keep rate p; not in the paper
 }
 
-// Choices returns the protocol's choices, the cited one first.
+// Choices returns the protocol's choices; the first is the cited reading.
 func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
-// ForGIN returns the choices for GIN other than the cited one.
+// ForGIN returns GIN's choices, each with one field set.
 func ForGIN() []Choice { return []Choice{{Rescale: true}, {StopF1: true}, {RawFeatures: true}} }
 
 type step struct {
@@ -56,7 +56,7 @@ func (c *Choice) steps() []step {
 		{"rescaled", axisRescale, 1, &c.Rescale, "rescaling as in dropout"}}
 }
 
-// ChoiceOf parses a choice such as "fair, rescaled"; "" is the cited reading.
+// ChoiceOf parses a choice such as "fair, rescaled"; "" means the cited reading.
 func ChoiceOf(words string) (c Choice, err error) {
 	steps := c.steps()
 	for word := range strings.SplitSeq(words, ", ") {
@@ -70,7 +70,7 @@ func ChoiceOf(words string) (c Choice, err error) {
 	return c, nil
 }
 
-// String returns the differences from the cited reading, or "the cited reading".
+// String lists the fields that are set, or returns "the cited reading".
 func (c Choice) String() string {
 	var words []string
 	for _, p := range c.steps() {
@@ -81,7 +81,6 @@ func (c Choice) String() string {
 	return cmp.Or(strings.Join(words, ", "), "the cited reading")
 }
 
-// reading ignores choices that do not apply in the setting.
 func (c Choice) reading(axes []Axis, setting datasets.Setting) Reading {
 	r := make(Reading, len(axes))
 	for _, p := range c.steps() {
@@ -109,8 +108,8 @@ func (c Choice) On(q Question) Question {
 	return q
 }
 
-// Levels returns GIN's readings in part [Stated]: with features divided by their sum, the same stopped on macro F1, and
-// with raw features.
+// Levels returns part [Stated]'s question on GIN for three lists of readings: with features divided by their sum, these
+// stopped on macro F1, and with raw features.
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
 	divided, err = QuestionOf(Stated, data, "gin", setting)
 	if err != nil {
@@ -130,8 +129,8 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Ask returns the effect of masking, or of another contrast, with uncorrected p-value and without verdict. Errors are
-// those of [Question.Effects].
+// Ask returns the effect of a contrast (by default masking's) without a verdict. The p-value is not corrected for
+// multiple tests. Errors are as from [Question.Effects].
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)
@@ -156,14 +155,14 @@ func ask(r *record.Results, q Question, reading Reading) (Answer, error) {
 // Complete reports whether the answer covers all splits.
 func (a Answer) Complete() bool { return a.Effect != nil && a.Splits >= Splits }
 
-// Row is a row of the table of verdicts, the grid.
+// Row is a row of the table of verdicts.
 type Row struct {
 	Model string
 	Choice
 	Exploratory bool // added after the protocol's results were seen
 }
 
-// Rows returns the grid's rows.
+// Rows returns the rows of the table of verdicts.
 func Rows() (rows []Row) {
 	for _, model := range Models() {
 		rows = append(rows, Row{Model: model})
@@ -178,7 +177,7 @@ func Rows() (rows []Row) {
 	return rows
 }
 
-// WithChoice returns a row per model.
+// WithChoice returns one row per model, all with this choice.
 func WithChoice(choice Choice) (rows []Row) {
 	for _, model := range Models() {
 		rows = append(rows, Row{Model: model, Choice: choice})
@@ -186,7 +185,7 @@ func WithChoice(choice Choice) (rows []Row) {
 	return rows
 }
 
-// Answers returns the answers by row, then by data set and setting. P-values (1 for incomplete answers) are corrected
+// Answers returns each row's answers, by data set and setting. P-values (1 for incomplete answers) are Holm-corrected
 // over the cited reading's answers and those that a choice changes.
 func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 	var p []float64
@@ -233,10 +232,10 @@ func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 type Gain struct {
 	TrainPercent    int
 	Mean, Low, High float64 // points of macro F1, with a 95 % interval
-	Plain           float64 // mean macro F1 in percent
+	Plain           float64 // mean macro F1 without masking, in percent
 }
 
-// BySize returns the gain by train set size, or nil without an effect.
+// BySize returns masking's gain at each train set size, or nil if a.Effect is nil.
 func (a Answer) BySize() ([]Gain, error) {
 	if a.Effect == nil {
 		return nil, nil
@@ -252,8 +251,8 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robust counts a model's distinct, complete readings (in part [Stated] or by [Choices]), and those in which masking,
-// or another contrast, is significantly above and below zero.
+// Robust counts the distinct, complete readings of [Stated] and [Choices], and those with a contrast (by default
+// masking's effect) significantly above and below -contrast.Margin.
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast Contrast) (readings, above, below int, err error) {
 	q, err := QuestionOf(Stated, data, model, setting)
@@ -270,7 +269,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	answers, err := Each(r, q)
 	var effects []float64
 	for _, a := range answers {
-		// Contrasts of plain arms do not depend on options of masking.
+		// PlainOnly contrasts do not depend on masking's options: count each once.
 		if !a.Complete() || contrast.PlainOnly && slices.Contains(effects, a.Effect.Pooled.MeanDifference) {
 			continue
 		}
@@ -285,7 +284,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	return len(effects), above, below, err
 }
 
-// Each returns an answer per reading, on that reading's splits, with uncorrected p-value and without verdict.
+// Each returns an answer per reading, on the splits of that reading, with p-value uncorrected and without verdict.
 func Each(r *record.Results, q Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings {
@@ -298,7 +297,7 @@ func Each(r *record.Results, q Question) ([]Answer, error) {
 	return all, nil
 }
 
-// Arms returns the cited reading's cells without and with masking.
+// Arms returns the cited reading's experiments without and with masking.
 func Arms(data, model string, setting datasets.Setting, trainPercent int) (plain, masked record.Cell, err error) {
 	if _, err = Axes(model); err != nil {
 		return plain, masked, err

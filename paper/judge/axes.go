@@ -1,6 +1,6 @@
-// Package judge decides from records what node masking does: in the cited reading (the paper's text, else the works
-// that it cites), in readings around that, by depth, and tuned. PROTOCOL.md and PROTOCOL-2.md in package paper fix the
-// rules.
+// Package judge decides from records whether node masking helps: in the cited reading (the paper's text; where that is
+// silent, the works that it cites), in other readings, by depth, and with tuned hyperparameters. The protocols in
+// package paper fix the rules.
 package judge
 
 import (
@@ -28,11 +28,11 @@ type Axis struct {
 // Option is one value of an [Axis].
 type Option struct {
 	Name string `json:"name"` // "two + norm inside"
-	// Choices are values by name of [record.Axis]; the preset has the others.
+	// Choices maps names of [record.Axis] to values; other axes keep the preset's.
 	Choices map[string]string `json:"choices"`
 }
 
-// Options parses texts such as "0.01, 5e-4: lr=0.01 decay=0.0005". A name alone chooses nothing.
+// Options parses texts such as "0.01, 5e-4: lr=0.01 decay=0.0005": a name, then choices, if any.
 func Options(texts ...string) (all []Option) {
 	for _, text := range texts {
 		name, choices, _ := strings.Cut(text, ": ")
@@ -49,10 +49,10 @@ func Options(texts ...string) (all []Option) {
 // Matters reports whether the axis applies in a setting.
 func (a Axis) Matters(setting datasets.Setting) bool { return a.Setting == "" || a.Setting == setting }
 
-// Reading is a way to read the paper: the index of one option per axis.
+// Reading is one way to read the paper: for each axis, the index of an option.
 type Reading []int
 
-// AllReadings returns all combinations of options; axes that do not apply in the setting stay at 0.
+// AllReadings returns all combinations of options. Axes that do not apply in the setting keep option 0.
 func AllReadings(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {
@@ -78,10 +78,10 @@ type Arm bool
 // The arms.
 const (
 	Plain  Arm = false // without node masking
-	Masked Arm = true  // at the paper's keep rate
+	Masked Arm = true  // with node masking at the paper's keep rate
 )
 
-// Cell returns the cell of a reading's arm.
+// Cell returns the experiment that trains one arm of the reading.
 func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets.Setting,
 	trainPercent int) (record.Cell, error) {
 	c := record.NewCell(data, model, setting, trainPercent)
@@ -101,7 +101,7 @@ func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets
 	return c.Choose(values)
 }
 
-// Cells returns the cells to train for questions, each once.
+// Cells returns the experiments that questions need, each once.
 func Cells(questions []Question) ([]record.Cell, error) {
 	var cells []record.Cell
 	for _, q := range questions {

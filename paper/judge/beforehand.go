@@ -16,20 +16,20 @@ import (
 	"nodemask/stats"
 )
 
-// Case is a graph, setting and train set size of hypothesis H3 in PROTOCOL-3.md.
+// Case is a graph, setting and train set size on which PROTOCOL-3.md tests hypothesis H3.
 type Case struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
 	Quantities
-	// Fragility is the plain model's gain from stopping on macro F1 alone, in points.
+	// Fragility is how many points of macro F1 unmasked GIN gains by early stopping on macro F1 alone.
 	Fragility float64 `json:"fragility"`
 	// Masked and Rescaled are the effects of masking without and with rescaling.
 	Masked   CaseEffect `json:"masked"`
 	Rescaled CaseEffect `json:"rescaled"`
 }
 
-// CaseEffect is in points of macro F1, with a 95 % interval.
+// CaseEffect is an effect in points of macro F1, with its 95 % interval.
 type CaseEffect struct {
 	Mean   float64 `json:"mean"`
 	Low    float64 `json:"low"`
@@ -40,7 +40,7 @@ type CaseEffect struct {
 // Nothing is the outcome of a case whose interval contains 0.
 const Nothing Verdict = "nothing"
 
-// Outcome returns the verdict by the interval alone.
+// Outcome returns [Helps], [Hurts] or [Nothing]: the interval is above 0, below 0, or contains it.
 func (e CaseEffect) Outcome() Verdict {
 	switch {
 	case e.Low > 0:
@@ -61,17 +61,17 @@ func (c Case) of(rescaled bool) CaseEffect {
 //go:embed cases.json
 var casesJSON []byte
 
-// Cases returns the cases that rules are fitted to.
+// Cases returns the cases to which [Fit] fits rules.
 var Cases = sync.OnceValue(func() (cases []Case) {
 	if err := json.Unmarshal(casesJSON, &cases); err != nil {
-		panic(err) // the file is embedded
+		panic(err)
 	}
 	return cases
 })
 
 const fewestSplits = 5
 
-// CaseOf returns a graph's case, with effects on GIN stopped on macro F1; ok is false with fewer than five splits.
+// CaseOf returns a graph's case, with effects on GIN stopped on macro F1; ok is false if fewer than five splits ran.
 func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPercent int, of Quantities) (c Case,
 	ok bool, err error) {
 	c = Case{Data: data, Setting: setting, TrainPercent: trainPercent, Quantities: of}
@@ -108,10 +108,10 @@ func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPerce
 type Quantity struct {
 	Name  string
 	Of    func(Case) float64
-	After bool // needs training, so rules may not use it
+	After bool // known only after training, so rules may not use it
 }
 
-// CaseQuantities returns H3's quantities in order.
+// CaseQuantities returns the quantities that H3 tests.
 func CaseQuantities() []Quantity {
 	return []Quantity{
 		{"fragility", func(c Case) float64 { return c.Fragility }, true},
@@ -123,8 +123,8 @@ func CaseQuantities() []Quantity {
 	}
 }
 
-// Correlation is Spearman's rank correlation of a quantity with the effect. Its 95 % interval is from resampling whole
-// graphs.
+// Correlation is Spearman's rank correlation of a quantity with masking's effect, with a 95 % interval from a bootstrap
+// over graphs.
 type Correlation struct {
 	Quantity       string
 	Rho, Low, High float64
@@ -133,7 +133,7 @@ type Correlation struct {
 
 const bootstraps = 2000
 
-// Correlations returns each quantity's correlation with the effect.
+// Correlations returns each quantity's correlation with the effect of masking, without or with rescaling.
 func Correlations(cases []Case, rescaled bool) (all []Correlation) {
 	graphs := byGraph(cases)
 	for _, q := range CaseQuantities() {
@@ -202,8 +202,8 @@ func ranks(x []float64) []float64 {
 	return all
 }
 
-// Rule predicts masking's effect: Says if By is ""; else what Low predicts if the quantity By is below At, else what
-// High predicts.
+// Rule predicts masking's effect. If By is "", it predicts Says; else it predicts as Low does if the quantity By is
+// below At, and as High does otherwise.
 type Rule struct {
 	Says      Verdict
 	By        string
@@ -222,7 +222,7 @@ func (r Rule) On(c Case) Verdict {
 	return r.High.On(c)
 }
 
-// String returns "helps if degree is below 3.5, else nothing".
+// String returns the rule in words, such as "helps if degree is below 3.5, else nothing".
 func (r Rule) String() string {
 	if r.By == "" {
 		return string(r.Says)
@@ -241,20 +241,19 @@ func ruleQuantity(name string) Quantity {
 	return all[slices.IndexFunc(all, func(q Quantity) bool { return q.Name == name })]
 }
 
-// Fitted is a rule and its score on graphs left out of the fit.
+// Fitted is a rule with a cross-validated score: rules fitted to the other graphs predict each graph.
 type Fitted struct {
 	Rule
-	// Of Cases cases on Graphs graphs, a rule of this form, fitted without the case's graph, predicts Right correctly;
-	// "expect nothing" predicts Nothing correctly.
+	// Such rules are right in Right of Cases cases on Graphs graphs; expecting no effect is right in Nothing cases.
 	Right, Nothing, Cases, Graphs int
-	Fewest                        int  // fewest splits of a case
-	Complete                      bool // all cases have all splits
+	Fewest                        int  // number of splits of the case with the fewest
+	Complete                      bool // all of the protocol's cases and splits ran
 }
 
-// Beats reports whether the rule beats "expect nothing".
+// Beats reports whether the rule is right more often than expecting no effect.
 func (f Fitted) Beats() bool { return f.Right > f.Nothing }
 
-// Fit returns the third protocol's rule for masking, without or with rescaling.
+// Fit returns the rule with the best score, for masking without or with rescaling.
 func Fit(cases []Case, rescaled bool) Fitted {
 	graphs := byGraph(cases)
 	best := Fitted{Cases: len(cases), Graphs: len(graphs), Right: -1, Complete: len(cases) == 4*12}
@@ -350,18 +349,18 @@ func commonest(cases []Case, rescaled bool) (best Rule, most int) {
 	return best, most
 }
 
-// GraphAnswer answers H1 of PROTOCOL-3.md for a graph and setting.
+// GraphAnswer answers hypothesis H1 of PROTOCOL-3.md for a graph and setting.
 type GraphAnswer struct {
 	Answer
 	Rescaled bool
 }
 
-// Inconclusive means fewer trials than the protocol requires.
+// Inconclusive is the verdict if fewer trials ran than the protocol requires.
 const Inconclusive Verdict = "inconclusive"
 
-// GraphAnswers returns a model's answers in the third protocol by graph and setting; for GIN first those on masking,
-// then those on rescaled masking. P-values are corrected over all answers. With fewer splits or sizes than the
-// protocol's the verdict is [Inconclusive].
+// GraphAnswers returns a model's answers in the third protocol, by graph and setting. For GIN, answers on rescaled
+// masking follow those on masking. P-values are corrected over all answers. The verdict is [Inconclusive] while splits
+// or train set sizes are missing.
 func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error) {
 	var p []float64
 	sizes, asked := graphSizes(model), 1
@@ -377,7 +376,7 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 				}
 				a, err := ask(r, q, q.Readings[reading])
 				if err == nil && !a.Complete() {
-					// Until the 50 % size has as many splits, use 10 % alone.
+					// Use train set size 10 % alone while 50 % has fewer splits.
 					q.Sizes = sizes[:1]
 					if first, errFirst := ask(r, q, q.Readings[reading]); errFirst != nil || first.Splits > a.Splits {
 						a, err = first, errFirst
@@ -413,7 +412,7 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 	return all, nil
 }
 
-// OneSign returns H2's outcome for answers in one setting, and how many help and hurt.
+// OneSign returns whether the answers, all in one setting, agree in sign (hypothesis H2), and how many help and hurt.
 func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
 	unsettled := 0
 	for _, a := range answers {
@@ -437,7 +436,7 @@ func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
 	return "not settled", help, hurt
 }
 
-// Expects returns the prediction, such as "helps", or "needs the graph".
+// Expects returns the prediction, such as "helps", or "needs the graph" if it needs an unknown quantity.
 func (f Fitted) Expects(c Case) string {
 	switch r := f.Rule; {
 	case !f.Beats():
@@ -448,7 +447,6 @@ func (f Fitted) Expects(c Case) string {
 	return string(f.On(c))
 }
 
-// asks reports whether the rule needs an unknown quantity (NaN).
 func (r Rule) asks(c Case) bool {
 	if r.By == "" {
 		return false
@@ -475,14 +473,15 @@ func (f Fitted) Words() string {
 // Quantities are properties of a graph and split that may predict masking's effect before training.
 type Quantities struct {
 	TrainNeighbours   float64 `json:"train_neighbours"`   // mean number per test node
-	Degree            float64 `json:"degree"`             // mean, of the whole graph
+	Degree            float64 `json:"degree"`             // mean degree in the whole graph
 	AdjustedHomophily float64 `json:"adjusted_homophily"` // see adjustedHomophily
-	TrainShare        float64 `json:"train_share"`        // train nodes, as a share of all
-	// DegreeShift is log₂ of (test nodes' mean degree in testing / train nodes' in training); 0 if either is 0.
+	TrainShare        float64 `json:"train_share"`        // share of train nodes
+	// DegreeShift is log₂ of the test nodes' mean degree in testing over the train nodes' in training; 0 if either is
+	// 0.
 	DegreeShift float64 `json:"degree_shift"`
 }
 
-// QuantitiesOf returns the quantities of a view of g.
+// QuantitiesOf returns the quantities of g, split as in v.
 func QuantitiesOf(g *datasets.Graph, v *datasets.View) Quantities {
 	q := Quantities{TrainShare: float64(len(v.Train.Score)) / float64(max(g.NumNodes(), 1)),
 		Degree: float64(g.Edges.NumEdges()) / float64(max(g.NumNodes(), 1)), AdjustedHomophily: adjustedHomophily(g)}
@@ -510,9 +509,8 @@ func degreeIn(p datasets.Phase) (mean float64) {
 	return mean
 }
 
-// adjustedHomophily returns (h - Σ d_k²) / (1 - Σ d_k²) over edges between labelled nodes (Platonov et al. 2023): h is
-// the share of edges within a class, d_k class k's share of edge ends. It is 0 for random edges, no edges, or one
-// class.
+// adjustedHomophily returns (h - Σ d_k²) / (1 - Σ d_k²) over edges between labelled nodes (Platonov et al. 2023). h is
+// the share of edges within a class; d_k is the share of edge ends in class k.
 func adjustedHomophily(g *datasets.Graph) float64 {
 	d := datasets.Describe(g)
 	chance := 0.0

@@ -11,44 +11,44 @@ import (
 	"nodemask/stats"
 )
 
-// Question asks for an effect in some readings, over train set sizes.
+// Question asks for an effect in each of its readings, over train set sizes.
 type Question struct {
 	Axes        []Axis
 	Data, Model string
 	Setting     datasets.Setting
 	Sizes       []int
-	// Seeds are those of the splits that count.
-	Seeds    []uint64
-	Readings []Reading
-	// Contrast is the effect; by default masking's.
+	Seeds       []uint64
+	Readings    []Reading
+	// Contrast defines the effect; the zero value means masking's.
 	Contrast Contrast
 }
 
-// Scores are a split's macro F1 on test nodes, by arm, predicted from the whole graph and (inductive) from the cache.
+// Scores are macro F1 on one split's test nodes, without and with masking; Cached ones (inductive) are predicted from
+// the cache.
 type Scores struct{ Plain, Masked, PlainCached, MaskedCached float64 }
 
-// Contrast is an effect on macro F1; a claim expects it above -Margin points.
+// Contrast defines an effect on macro F1, which a claim expects to be above -Margin points.
 type Contrast struct {
-	Of        func(Scores) float64 // nil: Masked minus Plain
-	PlainOnly bool                 // Of reads only plain scores
+	Of        func(Scores) float64 // nil means Masked - Plain
+	PlainOnly bool                 // Of uses only unmasked scores
 	Margin    float64
 }
 
-// Effect is masking's effect, or another contrast, in a reading.
+// Effect is the result of a [Contrast] in one reading.
 type Effect struct {
 	Reading Reading
-	// Differences [size][split] of macro F1, in points.
+	// Differences holds points of macro F1 by train set size, then by split.
 	Differences   [][]float64
 	Plain, Masked []float64 // mean macro F1 in percent, by size
-	// Pooled tests the mean over sizes, with a value per split.
+	// Pooled is a t-test of each split's mean difference over sizes.
 	Pooled stats.TTest
 }
 
-// Effects returns the contrast in every reading, on the splits that all readings have; with fewer than two splits there
-// are no effects.
+// Effects returns the effect in each reading, on the splits that all readings have. With fewer than two such splits it
+// returns no effects.
 func (q Question) Effects(r *record.Results) (splits []uint64, effects []Effect, err error) {
 	splits = slices.Clone(q.Seeds)
-	var found [][2]map[uint64]record.Reading // (plain, masked) by reading and size
+	var found [][2]map[uint64]record.Reading // per reading and size: unmasked, masked
 	for _, reading := range q.Readings {
 		for _, size := range q.Sizes {
 			var arms [2]map[uint64]record.Reading

@@ -10,7 +10,7 @@ import (
 	"nodemask/datasets"
 )
 
-// FirstGraphSplit is the first seed of [Graphs]' splits.
+// FirstGraphSplit is the seed of the first split of part [Graphs].
 const FirstGraphSplit = 700
 
 // GraphFile is a graph of the third protocol.

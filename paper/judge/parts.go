@@ -11,7 +11,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// The protocol's splits: seeds from FirstSplit on.
+// Trials use Splits splits, drawn with seeds from FirstSplit on.
 const (
 	FirstSplit = 500
 	Splits     = 20
@@ -76,35 +76,34 @@ func Axes(model string) ([]Axis, error) {
 	return nil, fmt.Errorf("no cited reading of %q: expected one of %q", model, Models())
 }
 
-// Part is a part of the protocol.
+// Part is a part of the second or third protocol.
 type Part string
 
 // The parts, in the protocol's order.
 const (
-	// Cited varies points on which the paper contradicts itself (edges of new nodes, a masked node's own term),
-	// rescaling and, in GAT and SGAT, the plain arm's attention dropout.
+	// Cited varies what the paper contradicts itself on (edges of new nodes, a masked node's own term), rescaling and,
+	// in GAT and SGAT, the unmasked arm's attention dropout.
 	Cited Part = "cited"
-	// Departures differ from the cited reading in one axis, on Cora. On PubMed GIN's include raw features, which its
-	// half of part Stated lacks (ADDITIONS.md in package paper).
+	// Departures changes one axis of the cited reading at a time, on Cora.
 	Departures Part = "departures"
-	// Stated varies points that the paper leaves open; for GIN on PubMed it runs half of the combinations.
+	// Stated varies what the paper leaves open; for GIN on PubMed it runs half of the combinations.
 	Stated Part = "stated"
-	// Scale tests whether masking helps because training sums are p times those of validation, by normalisation ×
-	// rescaling on ten splits of Cora.
+	// Scale tests whether masking helps because it makes sums in training p times those in validation. It varies
+	// normalisation and rescaling on ten splits of Cora.
 	Scale Part = "scale"
 	// Tables covers train set sizes of the paper's tables that the other parts lack.
 	Tables Part = "tables"
 	// Balanced is the tuned comparison ([BalancedDesign]): all regularisers try the same sixteen configurations, each
-	// with several rates. It has no questions.
+	// with several rates.
 	Balanced Part = "balanced"
-	// Graphs is the third protocol: the cited reading, stopped on macro F1, on [GraphFiles].
+	// Graphs is the third protocol: the cited reading on [GraphFiles], but with early stopping on macro F1.
 	Graphs Part = "graphs"
 )
 
 // Parts returns all parts of the second and third protocols.
 func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables, Balanced, Graphs} }
 
-// Seeds returns the part's splits.
+// Seeds returns the seeds of the part's splits.
 func (p Part) Seeds() []uint64 {
 	switch p {
 	case Scale:
@@ -135,7 +134,7 @@ func (p Part) Models() []string {
 	return Models()
 }
 
-// QuestionOf returns a part's question, the cited reading first, or an error for an unknown model.
+// QuestionOf returns a part's question, or an error for an unknown part or model.
 func QuestionOf(part Part, data, model string, setting datasets.Setting) (Question, error) {
 	axes, err := Axes(model)
 	q := Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes(),
@@ -173,7 +172,7 @@ func QuestionOf(part Part, data, model string, setting datasets.Setting) (Questi
 	return q, nil
 }
 
-// Stages returns a part's questions in the order to run them: for [Graphs] GIN's by size, then GAT's.
+// Stages groups a part's questions in the order to run them. [Graphs] runs GIN by train set size, then GAT.
 func Stages(part Part, questions []Question) (stages [][]Question) {
 	if part != Graphs {
 		return [][]Question{questions}
@@ -197,7 +196,7 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary returns the readings that differ from the cited one only in the named axes, except the departure "all but
+// vary returns the readings that differ from the cited one only in the named axes, without the option "all but
 // validation nodes".
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
@@ -226,7 +225,7 @@ func departures(axes []Axis, setting datasets.Setting) []Reading {
 	return all
 }
 
-// Departure returns how a reading differs from the cited one, "rescale: yes", or "the cited reading".
+// Departure returns how a reading differs from the cited one, such as "rescale: yes", or "the cited reading".
 func Departure(axes []Axis, r Reading) string {
 	var steps []string
 	for i, axis := range axes {
@@ -237,13 +236,13 @@ func Departure(axes []Axis, r Reading) string {
 	return cmp.Or(strings.Join(steps, "; "), Choice{}.String())
 }
 
-// Batch is what to train next: each cell on each seed.
+// Batch is what to train next: each cell with each seed.
 type Batch struct {
 	Cells []record.Cell
 	Seeds []uint64
 }
 
-// Splits of trials on depth: seeds from FirstDepthSplit on.
+// Trials on depth use DepthSplits splits, drawn with seeds from FirstDepthSplit on.
 const (
 	DepthSplits     = 10
 	FirstDepthSplit = 100
@@ -252,8 +251,8 @@ const (
 // Depths returns the compared numbers of layers.
 func Depths() []int { return []int{2, 4, 8, 16} }
 
-// DepthCell returns an unmasked cell for trials on depth: GIN's preset with the layers and readout that validated best
-// at 16 layers on three splits. Beyond the protocol, new nodes arrive with all edges, and training stops on macro F1.
+// DepthCell returns an unmasked experiment on depth: GIN's preset, with the MLP and readout that validated best at 16
+// layers on three splits.
 func DepthCell(data string, setting datasets.Setting, layers int) record.Cell {
 	c := record.NewCell(data, "gin", setting, 10)
 	c.Resplit = true
@@ -262,7 +261,7 @@ func DepthCell(data string, setting datasets.Setting, layers int) record.Cell {
 	})
 }
 
-// IsDepthCell reports whether a cell is a [DepthCell], at any keep rate.
+// IsDepthCell reports whether c is a [DepthCell] at any keep rate.
 func IsDepthCell(c record.Cell) bool {
 	keep := c.Parameters.KeepRate
 	return c == DepthCell(c.Data, c.Setting, c.Parameters.Layers).Masked(float64(keep))

@@ -7,20 +7,20 @@ import (
 	"nodemask/paper"
 )
 
-// FirstProtocol returns the hash of PROTOCOL.md: depth, drawn configurations.
+// FirstProtocol returns the hash of PROTOCOL.md (depth, random configurations).
 func FirstProtocol() string { return HashOf("PROTOCOL.md") }
 
-// SecondProtocol returns the hash of PROTOCOL-2.md: the cited reading and its neighbours.
+// SecondProtocol returns the hash of PROTOCOL-2.md (the cited reading and similar ones).
 func SecondProtocol() string { return HashOf("PROTOCOL-2.md") }
 
-// ThirdProtocol returns the hash of PROTOCOL-3.md: graphs unlike Cora.
+// ThirdProtocol returns the hash of PROTOCOL-3.md (graphs unlike Cora).
 func ThirdProtocol() string { return HashOf("PROTOCOL-3.md") }
 
 // HashOf returns the first 16 hex digits of the SHA-256 of one of [paper.Protocols].
 func HashOf(file string) string {
 	text, err := paper.Protocols.ReadFile(file)
 	if err != nil {
-		panic(err) // the files are embedded
+		panic(err)
 	}
 	h := sha256.Sum256(text)
 	return hex.EncodeToString(h[:8])

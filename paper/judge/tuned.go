@@ -20,7 +20,7 @@ const (
 	tunedFresh = 20
 )
 
-// The arms (regularisers) of the tuned comparisons.
+// The regularisers ("arms") of the tuned comparisons.
 const (
 	ArmPlain       = "plain"
 	ArmMasked      = "masked, p = 0.5"
@@ -30,10 +30,10 @@ const (
 	ArmDropGNN     = "DropGNN, tuned"
 )
 
-// Grid lists values by record axis.
+// Grid maps names of [record.Axis] to the values to try.
 type Grid map[string][]string
 
-// With returns the grid with other's axes replaced.
+// With returns the grid with other's axes added or replaced.
 func (g Grid) With(other Grid) Grid {
 	g = maps.Clone(g)
 	maps.Copy(g, other)
@@ -56,29 +56,29 @@ func (g Grid) all() []map[string]string {
 	return all
 }
 
-// Design defines a tuned comparison.
+// Design defines a comparison of regularisers with tuned hyperparameters.
 type Design struct {
 	Models   []TunedModel
 	Data     []string
 	Arms     []string // the baseline first
-	Added    []string // added after the protocol; not needed for [Tuned].Complete
+	Added    []string // arms added after the protocol; [Tuned].Complete ignores them
 	Stop     hyper.StopOn
 	Arrivals datasets.Arrivals
-	FirstTry uint64 // first seed of splits that choose
-	Fresh    uint64 // first seed of splits that compare
-	Budget   int    // configurations drawn at random per arm; 0: all
+	FirstTry uint64 // seed of the first split for tuning
+	Fresh    uint64 // seed of the first split for comparison
+	Budget   int    // number of random configurations per arm; 0 means all
 
-	// Grids returns an arm's possible values.
+	// Grids returns the values that an arm tries.
 	Grids func(model, arm string) []Grid
-	// Base returns the cell that configurations change.
+	// Base returns the experiment that a configuration changes.
 	Base func(q TunedQuestion, masked bool) (record.Cell, error)
 }
 
-// TunedModel is a model; With names layers, features or stopping that are not the default.
+// TunedModel is a model or a variant; With names the variant's layers, features or stopping.
 type TunedModel struct {
 	Name, With string
 	Added      bool         // added after the protocol
-	Stop       hyper.StopOn // "": the design's
+	Stop       hyper.StopOn // "" means [Design].Stop
 }
 
 // Title returns the model's name, variant, and whether it is exploratory.
@@ -120,7 +120,7 @@ func DrawnDesign() Design {
 			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 		}
 		if model == "gat" || model == "sgat" {
-			// Removing attention dropout may be all that masking does, so every arm may remove it.
+			// Masking removes attention dropout, which alone may help, so every arm may remove it.
 			g["attention-dropout"] = []string{"0", "0.6"}
 		}
 		return []Grid{g}
@@ -128,7 +128,7 @@ func DrawnDesign() Design {
 	return d
 }
 
-// WithRates returns values of the axis "regulariser", an arm with each rate.
+// WithRates returns values of the axis "regulariser": the arm's regulariser with each rate.
 func WithRates(arm string, rates []string) []string {
 	name := map[string]hyper.RegulariserName{ArmDropEdge: hyper.DropEdgeRegulariser,
 		ArmDropGNN: hyper.DropGNNRegulariser}[arm]
@@ -139,7 +139,7 @@ func WithRates(arm string, rates []string) []string {
 	return all
 }
 
-// TunedQuestion is a model, data set, setting and size of a tuned comparison.
+// TunedQuestion is a model, data set, setting and train set size of a tuned comparison.
 type TunedQuestion struct {
 	Data         string
 	Model        TunedModel
@@ -147,13 +147,13 @@ type TunedQuestion struct {
 	TrainPercent int
 }
 
-// Protocol returns the design without added models.
+// Protocol returns the design without models added after the protocol.
 func (d Design) Protocol() Design {
 	d.Models = slices.DeleteFunc(slices.Clone(d.Models), func(m TunedModel) bool { return m.Added })
 	return d
 }
 
-// Questions returns all questions by model, data set, setting and size.
+// Questions returns all questions by model, data set, setting and train set size.
 func (d Design) Questions() []TunedQuestion {
 	var all []TunedQuestion
 	for _, model := range d.Models {
@@ -168,7 +168,7 @@ func (d Design) Questions() []TunedQuestion {
 	return all
 }
 
-// Of limits the design to data sets and models; nil means all.
+// Of returns the design limited to data sets and models; nil means all.
 func (d Design) Of(data, models []string) Design {
 	if data != nil {
 		d.Data = data
@@ -209,12 +209,12 @@ func (d Design) Begun(r *record.Results, q TunedQuestion) (bool, error) {
 	return err == nil && len(r.Trials(c)) > 0, err
 }
 
-// TunedArm is an arm's result in a [Tuned] comparison.
+// TunedArm is the result of one arm in a [Tuned] comparison.
 type TunedArm struct {
 	Name       string
-	Chosen     map[string]string // by record axis; nil: not chosen yet
+	Chosen     map[string]string // values by name of [record.Axis]; nil: not chosen yet
 	Validation float64           // mean validation macro F1 of Chosen, in percent
-	F1         []float64         // by fresh split; nil unless all splits ran
+	F1         []float64         // macro F1 by comparison split; nil unless all ran
 }
 
 // Words describes the chosen configuration: "keep 0.9, hidden 64, …".
@@ -228,19 +228,19 @@ func (a TunedArm) Words() string {
 	return strings.Join(parts, ", ")
 }
 
-// Tuned is the state of a [TunedQuestion].
+// Tuned holds the results of a [TunedQuestion] so far.
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
-	// Complete means that all arms of the protocol ran on the fresh splits.
+	// Complete means that all arms of the protocol ran on all comparison splits.
 	Complete bool
-	// Next is the batch to train; without cells, all is done.
+	// Next is the batch to train; it has no cells if all is done.
 	Next Batch
-	// Stage is 0 if Next chooses configurations, 1 if it compares arms on fresh splits.
+	// Stage is 0 if Next trains to choose configurations, 1 if to compare arms.
 	Stage int
 }
 
-// Tuned returns every arm's choice and scores, and what to train next.
+// Tuned returns each arm's chosen configuration and scores, and what to train next.
 func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	t := Tuned{TunedQuestion: q, Complete: true}
 	readings := func(c record.Cell) map[uint64]record.Reading {
@@ -248,7 +248,7 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 		return r.Readings(c)
 	}
 	tries, fresh := hyper.Seeds(d.FirstTry, tunedTries), hyper.Seeds(d.Fresh, tunedFresh)
-	var left [2][]record.Cell // by stage
+	var left [2][]record.Cell
 	for i, name := range slices.Concat(d.Arms, d.Added) {
 		arm, added := TunedArm{Name: name}, i >= len(d.Arms)
 		var best record.Cell
@@ -299,8 +299,8 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	return t, r.Err()
 }
 
-// Differences returns arm's macro F1 minus against's, in points, by fresh split; nil if one of them, or an arm of the
-// protocol, is incomplete.
+// Differences returns arm's macro F1 minus against's, in points, by comparison split; nil if either arm, or t, is
+// incomplete.
 func (t Tuned) Differences(arm, against string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {
@@ -323,8 +323,8 @@ const (
 	RawFeatures = "raw features"
 )
 
-// BalancedDesign returns the rule of [Balanced]. What the protocol does not state is as in the cited reading. No arm
-// has attention dropout, so arms differ only in their regulariser. ADDITIONS.md lists added arms and models.
+// BalancedDesign returns the design of part [Balanced]. Where the protocol states nothing, it follows the cited
+// reading. No arm has attention dropout, so arms differ only in their regulariser.
 func BalancedDesign() Design {
 	return Design{
 		Models: []TunedModel{{Name: "gin"}, {Name: "gin", With: OneLayer},

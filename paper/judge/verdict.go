@@ -21,17 +21,17 @@ const (
 // Clear reports whether v is [Helps] or [Hurts].
 func (v Verdict) Clear() bool { return v == Helps || v == Hurts }
 
-// Margin is the difference, in points, below which [VerdictOf] says "under a point".
+// Margin is the difference, in points, below which [VerdictOf] returns "under a point".
 const Margin = 1.0
 
-// VerdictOf names a difference in points: "helps" or "hurts" if p < 0.05 (p may be corrected); else "under a point" if
-// its 90 % interval is within ±1 (two one-sided tests of equivalence at 5 %); else "can't tell".
+// VerdictOf returns "helps" or "hurts" if p < 0.05 (p may be corrected); else "under a point" if the difference's 90 %
+// interval is within ±1 (two one-sided tests of equivalence at 5 %); else "can't tell".
 func VerdictOf(t stats.TTest, p float64) Verdict {
 	return VerdictWithin(t.MeanDifference, stats.HalfWidth(t.StdDev, t.N, 0.1), p < 0.05)
 }
 
-// VerdictWithin applies the rule of [VerdictOf] to a difference, given half the width of its 90 % interval and whether
-// its sign is clear; both may be corrected for repeated looks.
+// VerdictWithin applies the rule of [VerdictOf] to a difference. half is half the width of its 90 % interval; clear
+// means that its sign is clear.
 func VerdictWithin(difference, half float64, clear bool) Verdict {
 	switch {
 	case clear && difference > 0:
@@ -59,7 +59,7 @@ const (
 	NotRun        Grade = "not run"
 )
 
-// Grades returns all grades, best first; the last two do not judge the paper.
+// Grades returns all grades, best first; [CannotTest] and [NotRun] do not judge the paper.
 func Grades() []Grade {
 	return []Grade{Reproduced, SameDirection, Depends, UnderAPoint, CannotTell, Contradicted, CannotTest, NotRun}
 }

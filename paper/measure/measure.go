@@ -16,27 +16,27 @@ import (
 	"nodemask/paper/record"
 )
 
-// Options configure [Missing]. Open is required, and Protocol for cells with readings.
+// Options configure [Missing]. Open is required.
 type Options struct {
-	Seeds []uint64 // nil: 1 to 10
-	// Batch is how many seeds all cells run before the next seeds; 0 means first one seed, to fill tables, then all
-	// others. Each batch compiles its programs again.
+	Seeds []uint64 // nil means 1 to 10
+	// Batch is how many seeds all cells run before further seeds start. 0 means first one seed, to fill tables, then
+	// all others. Each batch compiles its programs again.
 	Batch int
-	Jobs  int // parallel trials; 0: 1
-	// Pool, with Jobs jobs, keeps compiled programs between calls; nil means a new pool.
+	Jobs  int // parallel trials; 0 means 1
+	// Pool keeps compiled programs between calls and must have Jobs jobs; nil means a new pool.
 	Pool *train.Pool
-	// Run only share Shard (from 0) of Shards of the cells; Shards 0 means 1.
+	// The cells are divided into Shards shares (0 means 1); only share Shard (from 0) runs.
 	Shard, Shards int
-	// Open reads each data set that lacks trials, before the first trial.
+	// Open reads each data set that trials need, before the first trial.
 	Open Opener
 	// Progress is called before and after each trial, never concurrently.
 	Progress func(State)
 
-	// Epoch is called by the trial's job after each epoch of cells without readings. It must return quickly.
+	// Epoch is called after each epoch of cells without Readings, by the goroutine that trains. It must return quickly.
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
-	WithoutMAD bool // skip MAD, which takes much of a short trial
+	WithoutMAD bool // skip mean average distance, which takes much of a short trial
 
-	// Protocol is the hash of the protocol of cells with readings.
+	// Protocol is the hash of the protocol for cells with Readings, which require it.
 	Protocol string
 }
 
@@ -45,16 +45,16 @@ type Opener = func(ctx context.Context, data string) (*datasets.Graph, error)
 
 // State is the progress of [Missing].
 type State struct {
-	Done, Total int            // trials
-	Before      int            // how many of Done earlier runs finished
-	Left        time.Duration  // estimated; 0: unknown
-	Last        *record.Record // record of the trial that just ended
+	Done, Total int
+	Before      int            // trials in Done that other runs finished
+	Left        time.Duration  // estimated; 0 if unknown
+	Last        *record.Record // record of the trial that just ended, or nil
 }
 
 // Missing runs the trials that the store lacks for this backend, and stores each as it ends. Cells that share a
 // compiled program run together.
 //
-// Cancelling loses only unfinished trials. Several processes may share a folder; with different Shards they never run
+// Cancelling loses only unfinished trials. Several processes may share a folder; with different Shard they never run
 // the same trial.
 func Missing(
 	ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options,
@@ -90,7 +90,6 @@ func Missing(
 	return pool.Run(ctx, w.job)
 }
 
-// openAll opens all data sets before the first trial, to fail early, and joins the errors.
 func (w *work) openAll(ctx context.Context, groups [][]task) (err error) {
 	for _, group := range groups {
 		data := group[0].cell.Data
@@ -151,7 +150,7 @@ func (w *work) trial(ctx context.Context, r *train.Runner, c record.Cell, seed u
 
 func (w *work) run(ctx context.Context, r *train.Runner, t task) error {
 	for _, seed := range t.seeds {
-		there, err := w.store.Has(t.cell, seed, w.backend.ID) // another process may have run it
+		there, err := w.store.Has(t.cell, seed, w.backend.ID) // another process may have run this trial
 		if err != nil {
 			return err
 		}
@@ -189,7 +188,7 @@ func (w *work) report(done, before int, last *record.Record) {
 	}
 }
 
-// TimeLeft estimates the time of further trials from ran trials in elapsed, in whole seconds; 0 if ran is 0.
+// TimeLeft estimates the time of further trials, in whole seconds, if ran trials took elapsed; 0 if ran is 0.
 func TimeLeft(elapsed time.Duration, ran, further int) time.Duration {
 	if ran == 0 {
 		return 0

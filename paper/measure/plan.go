@@ -50,7 +50,7 @@ func plan(
 	return groups, total, nil
 }
 
-// shardOf hashes the cell's program, so that shards do not depend on which artifacts are requested.
+// shardOf hashes the cell's program, so that a cell's shard does not depend on the other cells.
 func shardOf(c record.Cell, shards int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(programOf(c)))
@@ -72,18 +72,18 @@ func grouped(tasks []task) (groups [][]task) {
 	return groups
 }
 
-// programOf returns the same text for cells that may share a program ([train.Runner]). A program's inputs are mask,
-// split, learning rate, weight decay and drop rates.
+// programOf returns the same text for cells that may share a compiled program: its inputs are mask, split, learning
+// rate, weight decay and drop rates.
 func programOf(c record.Cell) string {
 	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	p, u := &c.Parameters, usual.Parameters
 	for _, rate := range []*float64{&p.Dropout, &p.AttentionDropout, &p.RegulariserRate} {
 		if *rate > 0 {
-			*rate = 0.5 // any
+			*rate = 0.5
 		}
 	}
 	if p.KeepRate.Active() {
-		p.KeepRate = 0.5 // any
+		p.KeepRate = 0.5
 	}
 	p.MaskOver, p.Rescale, p.LearningRate, p.WeightDecay, p.NormalizeFeatures = u.MaskOver, u.Rescale, u.LearningRate,
 		u.WeightDecay, u.NormalizeFeatures
@@ -97,7 +97,7 @@ type queue struct {
 	groups [][]task
 }
 
-// next takes a group of the current batch, preferably one whose program the job has compiled; nil if all are taken.
+// next removes a group from the current batch, preferably one whose program the job has compiled; nil if none is left.
 func (q *queue) next(has func(record.Cell) bool) []task {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()

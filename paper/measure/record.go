@@ -24,10 +24,10 @@ func Experiment(c record.Cell, g *datasets.Graph) train.Experiment {
 		CacheInference: c.Cached && c.Setting == datasets.Inductive}
 }
 
-// Record returns a result's record, without cell.
+// Record returns the record of a trial's result, with Cell empty.
 func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
 	p := x.Parameters
-	p.KeepRate = hyper.KeepRate(p.KeepRate.Probability()) // 1, not the zero value
+	p.KeepRate = hyper.KeepRate(p.KeepRate.Probability()) // the zero value means 1
 	c := record.Record{Data: x.Graph.Name, Source: x.Graph.Source, Setting: x.Setting, TrainPercent: x.TrainPercent,
 		Resplit: x.Resplit, OwnSplit: x.OwnSplit, ValidationPercent: x.ValidationPercent, Parameters: p,
 		Seed: r.Seed, SplitSeed: r.SplitSeed, SplitHash: r.SplitHash,
@@ -57,7 +57,7 @@ func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Reco
 	return c
 }
 
-// Stored returns a trial's record to be stored, without date.
+// Stored returns a trial's record as the store keeps it, without Date.
 func Stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
 	trial := Record(x, b, r)
 	trial.Data, trial.Cell = c.Data, c.Key()

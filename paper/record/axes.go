@@ -12,24 +12,23 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Axis is a choice of a cell besides data, model, setting and train set size. It defines how the choice is written in
-// keys, flags and legends.
+// Axis is a choice in a cell besides data, model, setting and train set size, with its text in keys, flags and legends.
 type Axis struct {
-	Name string // "keep"
-	Flag string // "keep-rate"
+	Name string // such as "keep"
+	Flag string // such as "keep-rate"
 	Help string
-	// Switch is the value that makes the flag true; "" means that the flag takes a value.
+	// If Switch is set, the flag is boolean, and true means this value; else the flag takes a value.
 	Switch string
 	Get    func(c Cell) string
-	// Read parses a value and returns a function that sets it. [hyper.Parameters.Check] checks combinations.
+	// Read parses a value and returns a function that sets it in a cell. [hyper.Parameters.Check] checks combinations.
 	Read func(text string) (func(c *Cell), error)
-	// Rare choices are set only by --set.
+	// Rare axes are set by --set, not by a flag.
 	Rare bool
 
-	words func(value string) string // text in legends; nil: the name, then the value
+	words func(value string) string // returns the text in legends; nil means name, then value
 }
 
-// Set sets a parsed value.
+// Set parses a value and sets it in c.
 func (a Axis) Set(c *Cell, text string) error {
 	set, err := a.Read(text)
 	if err == nil {
@@ -38,7 +37,7 @@ func (a Axis) Set(c *Cell, text string) error {
 	return err
 }
 
-// Choice is an axis on which a cell differs from its preset.
+// Choice is a value that differs from the preset's.
 type Choice struct {
 	Axis  *Axis
 	Value string
@@ -47,7 +46,7 @@ type Choice struct {
 // Arguments returns the choice as arguments of 'nodemask train'.
 func (c Choice) Arguments() []string {
 	value := c.Value
-	if c.Axis.Switch != "" { // raw-features negates its axis
+	if c.Axis.Switch != "" { // raw-features means the opposite of its axis
 		value = strconv.FormatBool(value == c.Axis.Switch)
 	}
 	if c.Axis.Rare {
@@ -60,7 +59,7 @@ const keepAxis = "keep"
 
 const arrivalsAxis = "arrivals"
 
-// Axes returns all axes in the order of keys.
+// Axes returns all axes, in their order in [Cell.Key].
 func Axes() []Axis { return slices.Clone(axes()) }
 
 var axes = sync.OnceValue(func() []Axis {
@@ -164,7 +163,6 @@ var axes = sync.OnceValue(func() []Axis {
 	return all
 })
 
-// usualFlags are in the help of 'nodemask train'.
 var usualFlags = []string{"arrivals", "split", "keep-rate", "regulariser", "dropout", "layers", "hidden", "learning-rate",
 	"max-epochs", "stop-on"}
 
@@ -172,13 +170,13 @@ var usualFlags = []string{"arrivals", "split", "keep-rate", "regulariser", "drop
 func (c Cell) Choices() []Choice {
 	preset, ok := presets()[c.Parameters.Model]
 	if !ok {
-		preset = c.Parameters // no preset to differ from
+		preset = c.Parameters
 	}
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences returns how the cell differs from another of its model. Its attention dropout, which masking removes, is
-// compared with that of usual at the same keep rate.
+// Differences returns how the cell differs from usual, a cell of the same model. As masking removes attention dropout,
+// it compares that with usual's at the same keep rate.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice
@@ -200,7 +198,7 @@ var presets = sync.OnceValue(func() map[string]hyper.Parameters {
 	for _, model := range hyper.Models() {
 		p, err := hyper.For(model)
 		if err != nil {
-			panic(err) // Models lists only what For knows
+			panic(err)
 		}
 		all[model] = p
 	}
@@ -211,7 +209,7 @@ func (c Cell) validationPercent() int { return cmp.Or(c.ValidationPercent, 10) }
 
 func (c Cell) arrivals() datasets.Arrivals { return cmp.Or(c.Arrivals, datasets.AllEdges) }
 
-// Words returns "layers 4".
+// Words returns the choice in words, such as "layers 4".
 func (c Choice) Words() string { return c.Axis.label(c.Value) }
 
 func (a Axis) label(value string) string {
@@ -235,7 +233,6 @@ func text[T ~string](name, flag, help string, field func(*hyper.Parameters) *T) 
 	return parameter(name, flag, help, field, func(text string) (T, error) { return T(text), nil })
 }
 
-// oneOf writes "" as the text none.
 func oneOf[T ~string](name, flag, help, none string, names []T, field func(*hyper.Parameters) *T) Axis {
 	a := parameter(name, flag, help+"; "+none+" otherwise", field, func(text string) (T, error) {
 		if text == none {

@@ -1,5 +1,5 @@
-// Package record defines cells (experiments) and records of their trials, and stores records in folders that many
-// processes may append to.
+// Package record defines cells (experiments) and records of their trials. It stores records in folders to which many
+// processes may append.
 package record
 
 import (
@@ -16,20 +16,20 @@ type Cell struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Arrivals is how new nodes join (inductive); "" means with all edges.
+	// Arrivals is how new nodes join (inductive); "" means that they bring all their edges.
 	Arrivals datasets.Arrivals `json:"arrivals,omitempty"`
 	Resplit  bool              `json:"resplit,omitempty"` // a new split per trial
-	// OwnSplit uses the data's own split; TrainPercent then only records its size.
+	// OwnSplit uses the split that comes with the data; TrainPercent is then only the size of its train set.
 	OwnSplit bool `json:"own_split,omitempty"`
 	// ValidationPercent is the share of the nodes outside the train set that are validation nodes; 0 means 10.
 	ValidationPercent int              `json:"validation_percent,omitempty"`
 	Parameters        hyper.Parameters `json:"parameters"`
 
-	// Cached also predicts new nodes from the cache, together and apart; History keeps every epoch's losses. Neither is
-	// in [Cell.Key].
+	// Cached also predicts new nodes from the cache, with and without edges between them; History keeps every epoch's
+	// losses. Neither is in [Cell.Key].
 	Cached  bool `json:"cached,omitempty"`
 	History bool `json:"history,omitempty"`
-	// Readings evaluates trials under every stopping rule and kind of arrivals: see [Cell.Trained].
+	// Readings evaluates trials under every stopping rule and every way for new nodes to join: see [Cell.Trained].
 	Readings bool `json:"readings,omitempty"`
 }
 
@@ -54,8 +54,8 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with values by [Axis].Name. It sets them in the order of [Axes], as the keep rate removes
-// attention dropout. Unknown names and invalid values are errors.
+// Choose returns the cell with values by [Axis].Name. It sets the keep rate before attention dropout, which the keep
+// rate removes. Unknown names and invalid values are errors.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {
@@ -74,12 +74,13 @@ func (c Cell) Choose(values map[string]string) (Cell, error) {
 	return c, c.Parameters.CheckRecorded()
 }
 
-// Fair returns masking's fair baseline: neither masking nor attention dropout.
+// Fair returns the fair baseline for masking, with neither masking nor attention dropout.
 func (c Cell) Fair() Cell {
 	return c.Masked(1).With(func(p *hyper.Parameters) { p.AttentionDropout = 0 })
 }
 
-// Key returns data, model, setting, size and differences from the preset. Compare keys, never parse them.
+// Key identifies a cell by data, model, setting, train set size and differences from the preset. Compare keys, never
+// parse them.
 func (c Cell) Key() string {
 	size := fmt.Sprintf("%d%%", c.TrainPercent)
 	if c.OwnSplit {
@@ -92,7 +93,8 @@ func (c Cell) Key() string {
 	return strings.Join(parts, "/")
 }
 
-// Label returns the model and its differences from usual: "GIN + NM, layers 4". It omits a keep rate equal to keep.
+// Label returns the model and its differences from usual, such as "GIN + NM, layers 4". It omits a keep rate equal to
+// keep.
 func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {
@@ -142,7 +144,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Measures reports whether trials of c have all measurements of other.
+// Measures reports whether trials of c measure all that trials of other measure.
 func (c Cell) Measures(other Cell) bool {
 	return (c.Cached || !other.Cached) && (c.History || !other.History)
 }

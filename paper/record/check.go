@@ -62,7 +62,6 @@ func checkScores(scores ...*float64) error {
 	return nil
 }
 
-// checkTimes accepts zeros, which mean not recorded.
 func checkTimes(best int, r Record) error {
 	switch {
 	case r.Epochs < 0 || r.Epochs > r.MaxEpochs:

@@ -19,7 +19,7 @@ var (
 	errTorn   = errors.New("the last line is cut short")
 )
 
-// read calls do for each complete line after byte from, and returns where the last one ends.
+// read calls do for each complete line after byte from, and returns the byte where the last complete line ends.
 func (s *Store) read(path string, from int64, do func(number int, t Record)) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Store) read(path string, from int64, do func(number int, t Record)) (en
 		}
 		do(number, t)
 		if unended {
-			return end, nil // read again once the next append completes it
+			return end, nil // read the line again after the next append completes it
 		}
 		end += int64(len(line))
 	}
@@ -80,10 +80,10 @@ func (s *Store) read(path string, from int64, do func(number int, t Record)) (en
 
 func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(err, fs.ErrNotExist) }
 
-// Parse returns a stored record, after checking checksum, key and values.
+// Parse returns the record of a stored line, after checking its checksum, key and values.
 func Parse(line []byte) (Record, error) { return parse(line, "") }
 
-// parse rejects unknown fields, and records of another protocol unless protocol is "".
+// parse also rejects records of another protocol, unless protocol is "".
 func parse(line []byte, protocol string) (r Record, err error) {
 	kind := "a record"
 	if bytes.Contains(line, []byte(`"readings":{`)) {
@@ -127,7 +127,7 @@ func decodeAs[T any](line []byte, name string) (value T, err error) {
 	return value, nil
 }
 
-// A line's last field is the CRC-32C of the text before it. Older lines lack it.
+// A line's last field is the CRC-32C of the text before it. Lines of old versions lack it.
 const (
 	sumField = `,"crc32c":"`
 	sumEnd   = `"}`

@@ -21,7 +21,7 @@ const (
 	NodesCached     Metric = "#nodes with caching"
 )
 
-// Of returns the metric's value, and whether r has it.
+// Of returns the metric's value in r, and whether r has one.
 func (m Metric) Of(r Record) (float64, bool) {
 	var mad stats.Smoothness
 	if r.MAD != nil {
@@ -56,7 +56,7 @@ func (m Metric) Of(r Record) (float64, bool) {
 	return 0, false
 }
 
-// whole returns false for records from [Record.As], whose accuracy is 0 even if macro F1 is not.
+// whole returns false for records from [Record.As], which lack accuracy and micro F1.
 func (r Record) whole() bool { return r.Accuracy > 0 || r.MacroF1 == 0 }
 
 func measured(score *float64) (float64, bool) {

@@ -10,7 +10,7 @@ import (
 	"nodemask/stats"
 )
 
-// Record is one trial as a line of JSON, with all that a rerun needs. F1 and accuracy are in percent.
+// Record is the result of one trial, with all that a rerun needs. F1 and accuracy are in percent.
 type Record struct {
 	Cell              string            `json:"cell,omitempty"` // [Cell.Key]; in stored results only
 	Data              string            `json:"data"`
@@ -29,15 +29,15 @@ type Record struct {
 	MicroF1   float64  `json:"micro_f1"`
 	Accuracy  float64  `json:"accuracy"`
 	AUC       *float64 `json:"auc,omitempty"` // with two classes, in percent
-	// MAD is over all nodes of the test graph, by representation.
+	// MAD is the mean average distance over all nodes of the test graph, by representation.
 	MAD *stats.Smoothness `json:"mad,omitempty"`
-	// In the inductive setting, the number of nodes needed to predict the test nodes: all (the paper's count), those
-	// reached, and with a cache.
+	// How many nodes are needed to predict the test nodes (inductive): all (the paper's count), those reached, or fewer
+	// with a cache.
 	Nodes        int `json:"nodes,omitempty"`
 	NodesReached int `json:"nodes_reached,omitempty"`
 	NodesCached  int `json:"nodes_cached,omitempty"`
-	// With --cache-inference, new nodes see one another, or do not. Before 0.4.0 only the latter existed, hence its
-	// JSON name.
+	// Macro F1 with --cache-inference, if new nodes see one another, and if not. Before 0.4.0 only the latter existed,
+	// hence its JSON name.
 	MacroF1Together *float64 `json:"macro_f1_together,omitempty"`
 	MacroF1Apart    *float64 `json:"macro_f1_cached,omitempty"`
 
@@ -54,11 +54,11 @@ type Record struct {
 	Version      string  `json:"version"`
 	Date         string  `json:"date,omitempty"` // end in UTC; in stored results only
 
-	// Losses by epoch, to four decimals, if the cell keeps them.
+	// Losses by epoch, to four decimals, if [Cell].History is set.
 	TrainLosses      []float64 `json:"train_losses,omitempty"`
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
 
-	// Readings replace the scores above. Protocol is the hash of their protocol.
+	// Readings, if set, replace the scores above. Protocol is the hash of the protocol for Readings.
 	Readings Readings `json:"-"`
 	Protocol string   `json:"-"`
 }
@@ -71,7 +71,7 @@ func (r Record) CellOf() Cell {
 		Readings: r.Readings != nil}
 }
 
-// Differences returns contradictions between two records of a trial; the same device and version should give none.
+// Differences returns how two records of a trial contradict each other; on the same device and version they should not.
 func (r Record) Differences(other Record) (differences []string) {
 	differ := func(what string, was, is any) {
 		if was, is := fmt.Sprint(was), fmt.Sprint(is); was != is {
@@ -96,7 +96,7 @@ func (r Record) Differences(other Record) (differences []string) {
 	if r.MAD != nil && other.MAD != nil {
 		differ("MAD", *r.MAD, *other.MAD)
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // other may have more readings
+	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // ignores readings that only other has
 		was := r.Readings[name]
 		if is, ok := other.Readings[name]; ok {
 			if was.Cached == 0 || is.Cached == 0 {

@@ -11,16 +11,16 @@ import (
 	"nodemask/stats"
 )
 
-// Results holds each cell's records, from the backend with the most trials.
+// Results holds each cell's records, all from the backend with the most trials of that cell.
 type Results struct {
 	mutex  sync.Mutex
 	load   func(...Pair) ([]Record, error) // nil: all records are loaded
-	other  func(Cell) []Record             // for cells without records; may be nil
-	failed func(error)                     // may be nil
+	other  func(Cell) []Record             // other source for cells without records; may be nil
+	failed func(error)                     // receives errors; may be nil
 	err    error
 	loaded map[Pair]bool
 	trials map[cellID][]Record
-	drawn  map[drawing]string // splits of records with readings
+	drawn  map[drawing]string // split hashes of records with Readings
 }
 
 type cellID struct {
@@ -34,15 +34,15 @@ type drawing struct {
 	seed uint64
 }
 
-// NewResults returns the results with these records. Check [Results.Err].
+// NewResults returns Results that hold these records. Check [Results.Err].
 func NewResults(records []Record) *Results {
 	r := LazyResults(nil, nil, nil)
 	r.fail(r.add(records))
 	return r
 }
 
-// LazyResults loads by data and model on demand, and calls other once for each cell without records. failed receives
-// all errors. other and failed may be nil.
+// LazyResults returns Results that load records by data and model when needed, and call other once for each cell
+// without records. failed receives all errors. other and failed may be nil.
 func LazyResults(load func(...Pair) ([]Record, error), other func(Cell) []Record,
 	failed func(error)) *Results {
 	return &Results{load: load, other: other, failed: failed, loaded: map[Pair]bool{},
@@ -50,8 +50,8 @@ func LazyResults(load func(...Pair) ([]Record, error), other func(Cell) []Record
 		drawn:  map[drawing]string{}}
 }
 
-// Err returns the first loading error. It also returns an error if records with readings have different splits for a
-// seed, as their data files differ and results are not comparable.
+// Err returns the first loading error. It is also an error if records with Readings have different splits for a seed,
+// as their data files differ.
 func (r *Results) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -106,7 +106,7 @@ func (r *Results) add(records []Record) error {
 	return nil
 }
 
-// Trials returns a cell's records in the order of seeds; if c.Readings, records with readings.
+// Trials returns a cell's records, ordered by seed; if c.Readings, those with Readings.
 func (r *Results) Trials(c Cell) []Record {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -126,7 +126,7 @@ func (r *Results) Trials(c Cell) []Record {
 	return r.trials[cell]
 }
 
-// Readings returns the cell's reading in each record of [Cell.Trained], by seed.
+// Readings returns by seed the [Reading] for c in each record of c.Trained().
 func (r *Results) Readings(c Cell) map[uint64]Reading {
 	trials, name := r.Trials(c.Trained()), c.ReadingName()
 	readings := make(map[uint64]Reading, len(trials))
@@ -138,7 +138,7 @@ func (r *Results) Readings(c Cell) map[uint64]Reading {
 	return readings
 }
 
-// ReadOff returns the same as [Results.Readings], as records of the cell (see [Record.As]).
+// ReadOff returns the scores of [Results.Readings] as records of c (see [Record.As]).
 func (r *Results) ReadOff(c Cell) (all []Record) {
 	for _, t := range r.Trials(c.Trained()) {
 		if one, ok := t.As(c); ok {
@@ -148,7 +148,7 @@ func (r *Results) ReadOff(c Cell) (all []Record) {
 	return all
 }
 
-// Values returns a metric of the cell's trials that have it, in the order of seeds.
+// Values returns a metric of those trials of c that have it, ordered by seed.
 func (r *Results) Values(c Cell, m Metric) []float64 {
 	var values []float64
 	for _, trial := range r.Trials(c) {
@@ -159,14 +159,14 @@ func (r *Results) Values(c Cell, m Metric) []float64 {
 	return values
 }
 
-// Comparison is the difference of two cells over equal seeds.
+// Comparison compares two cells on trials with equal seeds.
 type Comparison struct {
 	Trials     int
 	Difference float64 // mean of a minus b
 	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
 }
 
-// Pairs returns the trials of a and b with equal seed and split.
+// Pairs returns pairs of a trial of a and a trial of b with equal seed and split.
 func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 	return func(yield func(one, other Record) bool) {
 		type draw struct {
@@ -185,7 +185,7 @@ func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 	}
 }
 
-// Compare returns metric ma of a minus mb of b over [Results.Pairs]; Trials may be 0.
+// Compare returns metric ma of a minus metric mb of b over [Results.Pairs].
 func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
 	var differences []float64
 	for one, other := range r.Pairs(a, b) {

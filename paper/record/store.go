@@ -29,10 +29,10 @@ type seen struct {
 	end      int64
 }
 
-// Open returns the store of a folder, which the first Add creates.
+// Open returns the store in a folder, which the first [Store.Add] creates.
 func Open(folder string) *Store { return OpenUnder(folder, "") }
 
-// OpenUnder returns a store that fails to read records of another protocol, unless protocol is "".
+// OpenUnder returns a store that reads only records of this protocol (if protocol is not ""); others are errors.
 func OpenUnder(folder, protocol string) *Store {
 	return &Store{folder: folder, protocol: protocol, seen: map[string]*seen{}}
 }
@@ -40,10 +40,10 @@ func OpenUnder(folder, protocol string) *Store {
 const (
 	extension   = ".jsonl"
 	longestLine = 1 << 20
-	longestName = 100 // bytes of a data set's name in file names
+	longestName = 100
 )
 
-// Add appends a record and returns once it is on the disk. A trial that another process has added is left out.
+// Add appends a record and returns once it is on the disk. It does nothing if the store has the trial already.
 func (s *Store) Add(r Record) error {
 	line, err := Line(r)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Store) path(p Pair) string {
 	return filepath.Join(s.folder, fileName(p.Data+"-"+p.Model)+extension)
 }
 
-// fileName returns name if safe, else its safe characters and a hash. A file name must not lead out of the folder, nor
+// fileName returns name if safe, else its safe characters and a hash. A safe name cannot lead out of the folder, nor
 // differ from another only in case.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
@@ -96,8 +96,7 @@ func fileName(name string) string {
 	return fmt.Sprintf("%s-%016x", kept[:min(len(kept), longestName)], h.Sum64())
 }
 
-// Has reports whether the store has a trial with all measurements of c. It reads only lines that are new since its last
-// call.
+// Has reports whether the store has a trial with all measurements of c. It reads only lines added since its last call.
 func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -143,8 +142,8 @@ func (s *Store) files(pairs ...Pair) (paths []string, err error) {
 	return paths, err
 }
 
-// Load returns the records of pairs (without pairs, all) in the order of files and lines. A repeated trial replaces the
-// earlier one only if it has measurements that that one lacks; [Store.Verify] checks that repeats agree.
+// Load returns the records of pairs (without pairs, all) in the order of files and lines. If a trial is stored twice,
+// the later record replaces the earlier one only if it has further measurements.
 func (s *Store) Load(pairs ...Pair) (records []Record, err error) {
 	paths, err := s.files(pairs...)
 	if err != nil {
@@ -170,7 +169,7 @@ func (s *Store) Load(pairs ...Pair) (records []Record, err error) {
 	return records, nil
 }
 
-// Results returns the store's records, read by pair on demand. failed (may be nil) receives errors.
+// Results returns the store's records, and loads them when needed. failed (may be nil) receives errors.
 func (s *Store) Results(failed func(error)) *Results {
 	return LazyResults(s.Load, nil, failed)
 }
@@ -184,11 +183,11 @@ type trialID struct {
 
 func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
-// Backends returns the valid backends of records. Paths are invalid, as a rerun opens a record's backend and records
-// may come from anywhere.
+// Backends returns the backends that records may name. Paths to backends are invalid, as records may come from
+// anywhere.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
-// Merged returns each cell once, with all its measurements.
+// Merged returns each cell once, with the measurements of all its repeats.
 func Merged(cells []Cell) []Cell {
 	at := map[trialID]int{}
 	var merged []Cell
@@ -207,11 +206,11 @@ func Merged(cells []Cell) []Cell {
 	return merged
 }
 
-// isWhole reports whether a last line lacks only its line break, as an incomplete record is invalid JSON.
+// isWhole reports whether a file's last line lacks only its line break. An incomplete record is invalid JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
-// underLock appends the line that choose returns, unless nil. It first removes a last line left incomplete by a killed
-// process, or adds a missing line break.
+// underLock appends the line that choose returns, unless nil. First it removes an incomplete last line, left by a
+// killed process, or adds a missing line break.
 func underLock(path string, choose func() ([]byte, error)) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

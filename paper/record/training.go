@@ -81,7 +81,8 @@ func Line(r Record) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// Reading is a trial's result under one stopping rule and kind of arrivals. F1 is in percent, to three decimals.
+// Reading is a trial's result under one stopping rule and one way for new nodes to join. F1 is in percent, to three
+// decimals.
 type Reading struct {
 	F1           float64 `json:"f1"`               // macro F1 on test nodes
 	Cached       float64 `json:"cached,omitempty"` // macro F1 from the cache (inductive)
@@ -89,10 +90,10 @@ type Reading struct {
 	BestEpoch    int     `json:"best_epoch"`
 }
 
-// Readings holds a trial's readings by [Cell.ReadingName].
+// Readings holds the results of a trial by [Cell.ReadingName].
 type Readings map[string]Reading
 
-// ReadingName returns stopping and, if inductive, arrivals: "either/train-edges".
+// ReadingName returns the stopping rule and, if inductive, how new nodes join, such as "either/train-edges".
 func (c Cell) ReadingName() string {
 	if c.Setting != datasets.Inductive {
 		return string(c.Parameters.StopOn)
@@ -100,7 +101,7 @@ func (c Cell) ReadingName() string {
 	return string(c.Parameters.StopOn) + "/" + string(c.arrivals())
 }
 
-// ReadingNames returns all names in a setting.
+// ReadingNames returns all values of [Cell.ReadingName] in a setting.
 func ReadingNames(setting datasets.Setting) (all []string) {
 	ways := datasets.AllArrivals()
 	if setting != datasets.Inductive {
@@ -115,8 +116,8 @@ func ReadingNames(setting datasets.Setting) (all []string) {
 	return all
 }
 
-// Trained returns the cell whose trials have readings for c: with the preset's stopping and arrivals, and a new split
-// per trial.
+// Trained returns the cell whose trials have the [Reading] for c: with the preset's stopping and arrivals, and a new
+// split per trial.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -131,8 +132,7 @@ func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
 }
 
-// As returns the reading for c, if r has it, as a record of c: with macro F1, also from the cache with new nodes
-// together, but no other scores or losses.
+// As returns the [Reading] for c in r, if r has one, as a record of c without accuracy, micro F1 and losses.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

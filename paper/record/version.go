@@ -10,7 +10,7 @@ import (
 // release is stored in records: change it whenever numbers may change.
 const release = "0.5.0"
 
-// Version returns the versions that numbers depend on: this program's, Go's, and those of the modules that compute.
+// Version returns the versions of this program, Go, and the modules that compute, as numbers depend on them.
 func Version() string {
 	modules := ""
 	if info, ok := debug.ReadBuildInfo(); ok {

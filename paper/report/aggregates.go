@@ -15,10 +15,10 @@ import (
 	"nodemask/plots"
 )
 
-// Aggregates charts masking's gain, for GIN and SGAT, over the ratio of aggregates in testing to those in masked
-// training: PROTOCOL-2.md asks whether masking helps where it brings the two closer. The aggregates are the first
-// layer's, which need no training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9), of
-// features divided by their sum. rank is Kendall's rank correlation.
+// Aggregates draws masking's gain, for GIN and SGAT, over the ratio of aggregates in testing to those in masked
+// training: PROTOCOL-2.md asks whether masking helps where it brings the two closer. Aggregates are the first layer's,
+// before training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9). rank is Kendall's
+// rank correlation.
 func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, err error) {
 	c = plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
 		DataTitle(g.Name),
@@ -84,9 +84,9 @@ func aggregateRatio(g *datasets.Graph, x csr.Matrix, mean bool, setting datasets
 				terms := 1.0
 				for _, u := range g.Edges.Neighbours(v) {
 					if setting == datasets.Inductive && !inTrain[u] {
-						continue // the cited reading has no edges between new nodes
+						continue
 					}
-					terms++ // the mean is taken before masking
+					terms++ // the mean counts masked neighbours too
 					if !training || kept[u] {
 						addRow(sum, x, u)
 					}

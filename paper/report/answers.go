@@ -15,13 +15,13 @@ import (
 	"nodemask/stats"
 )
 
-// AnswersID names the table of the cited reading's effects, gainsID the leading figure.
+// AnswersID names the table of effects in the cited reading, gainsID the figure of [Evidence.Gains].
 const (
 	AnswersID = "answers"
 	gainsID   = "gains"
 )
 
-// leadingData is the data set on which the paper has all models.
+// leadingData is the data set on which the paper runs all models.
 const leadingData = "cora"
 
 func (e *Evidence) grid() ([][]judge.Answer, error) {
@@ -34,7 +34,7 @@ func (e *Evidence) grid() ([][]judge.Answer, error) {
 	return e.answers, nil
 }
 
-// Answers returns the cited reading's answers.
+// Answers returns masking's effects in the cited reading.
 func (e *Evidence) Answers() (all []judge.Answer, err error) {
 	grid, err := e.grid()
 	if err != nil {
@@ -80,7 +80,7 @@ var gainsCells = sync.OnceValue(func() (all []record.Cell) {
 				for _, size := range q.Sizes {
 					plain, masked, wrong := arms(choice.On(q), size)
 					if err = cmp.Or(err, wrong); err != nil {
-						panic(err) // constants only
+						panic(err)
 					}
 					all = append(all, plain, masked)
 				}
@@ -90,8 +90,8 @@ var gainsCells = sync.OnceValue(func() (all []record.Cell) {
 	return record.Merged(all)
 })
 
-// Gains returns the leading figure: masking's gain on Cora by train set size, for GIN and GAT, inductive and
-// transductive. Curves show the cited reading, the fair comparison, and the published gain.
+// Gains draws masking's gain on Cora by train set size, for GIN and GAT in both settings. Curves show the cited
+// reading, the fair comparison, and the published gain.
 func (e *Evidence) Gains() (plots.Panels, error) {
 	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", OneScale: true, Width: 400,
 		XLabel: "% to train on", YLabel: "points",
@@ -189,7 +189,8 @@ func effectNote(a judge.Answer) string {
 	return note
 }
 
-// AnswersTable returns the pooled effects in the cited reading and under [judge.Choices], and the published gains.
+// AnswersTable returns masking's effects, pooled over sizes, in the cited reading and under [judge.Choices], with the
+// published gains.
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",
@@ -238,7 +239,7 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 	return t, nil
 }
 
-// PartForest returns the effects in each reading of [judge.Departures] or [judge.Scale] on Cora.
+// PartForest draws masking's effect on Cora in each reading of [judge.Departures] or [judge.Scale].
 func (e *Evidence) PartForest(part judge.Part) (plots.Forest, error) {
 	title := map[judge.Part]string{judge.Departures: "One step away from the cited reading",
 		judge.Scale: "Normalisation and rescaling"}[part]

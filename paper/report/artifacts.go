@@ -16,7 +16,7 @@ type Entry struct {
 	Cell      record.Cell
 	Metric    record.Metric
 	Published *float64     // nil: not in the paper
-	Against   *record.Cell // compared by a paired t-test
+	Against   *record.Cell // to compare with by a paired t-test
 }
 
 // Row is one row of a table.
@@ -33,20 +33,20 @@ type Point struct {
 
 // Curve is a line of a chart, through cells' results or one cell's losses by epoch.
 type Curve struct {
-	Panel      string // name of the curve's chart; "": the only chart
+	Panel      string // name of the chart that has the curve; "" if only one
 	Name       string
 	Points     []Point
-	Losses     *record.Cell // replaces Points
-	Validation bool         // Losses are validation losses, not train losses
-	Of         string       // name of an earlier curve of the panel, whose colour it has
+	Losses     *record.Cell // if set, drawn instead of Points
+	Validation bool         // draw validation losses, not train losses
+	Of         string       // name of an earlier curve of the panel, whose colour this curve takes
 }
 
 // Artifact is a table or figure as data.
 type Artifact struct {
 	ID     string
-	Number string // "Table 3a"; "": not in the paper
+	Number string // such as "Table 3a"; "" if not in the paper
 	Title  string
-	About  string // what the artifact shows, and how to read it
+	About  string
 
 	Labels, Columns []string // of a table
 	Blocks          []int    // columns, from 0, before which a page may break
@@ -54,7 +54,7 @@ type Artifact struct {
 	XLabel, YLabel  string // of a chart
 	Curves          []Curve
 
-	// Tuned marks tables whose rows come from a tuned comparison.
+	// Tuned marks tables whose rows come from a comparison of tuned models.
 	Tuned bool
 
 	Claims []Claim
@@ -62,7 +62,7 @@ type Artifact struct {
 	Elsewhere bool
 }
 
-// Cells returns the artifact's cells, each once, grouped by program.
+// Cells returns the artifact's cells, each once, those of one compiled program together.
 func (a Artifact) Cells() []record.Cell {
 	var all []record.Cell
 	for _, row := range a.Rows {
@@ -149,7 +149,7 @@ func DataTitle(data string) string {
 		data)
 }
 
-// PagesFolder holds the trials that pages rerun as checks: one per cell, by the pure-Go backend, as in browsers.
+// PagesFolder is the folder of trials that web pages rerun as checks, by the pure-Go backend.
 const PagesFolder = "go"
 
 // PagesSeed is the seed of the trials in [PagesFolder].
@@ -162,8 +162,8 @@ var shownCells = sync.OnceValue(func() []record.Cell {
 	return record.Merged(slices.Concat(tableCells(), gainsCells()))
 })
 
-// PagesCells returns the cells of artifacts and the leading figure whose first trial pages can rerun in minutes: all on
-// Cora, and GIN's on PubMed.
+// PagesCells returns those cells of artifacts and [Evidence.Gains] whose first trial web pages can rerun in minutes:
+// all on Cora, and GIN's on PubMed.
 func PagesCells(artifacts []Artifact) (cells []record.Cell) {
 	for _, c := range slices.Concat(CellsOf(artifacts), gainsCells()) {
 		c.Cached, c.History = false, false // neither changes scores

@@ -16,12 +16,12 @@ import (
 // Claim is a statement that results support or contradict.
 type Claim struct {
 	ID      string
-	Subject string // heading
+	Subject string
 	Text    string
 	Says    string // the paper's words; "": our claim
 	// Ours marks claims that the paper does not make.
 	Ours  bool
-	Rule  string // how the claim is judged; "": see docs/CLAIMS.md
+	Rule  string // how the claim is judged; "" means by docs/CLAIMS.md
 	Judge func(*Evidence) Verdict
 }
 
@@ -48,7 +48,7 @@ func gains(data, model string, settings []datasets.Setting, sizes []int,
 	for _, c := range plainCells(data, model, settings, sizes) {
 		published := publishedGain(data, model, c.Setting, c.TrainPercent)
 		if against(c).Key() != c.Key() {
-			published = nil // the paper compares with the plain model
+			published = nil
 		}
 		all = append(all, between(place(c), masked(c), record.MacroF1, against(c), record.MacroF1, published))
 	}
@@ -101,7 +101,7 @@ func claimsOfGIN(id, data string) []Claim {
 			Judge: inCited(data, "gin", setting, false)}
 		switch {
 		case data == "reddit" && setting == datasets.Transductive:
-			continue // the paper could not run it
+			continue // the paper could not run Reddit
 		case data == "reddit":
 			c.Judge = overPairs(points, gains(data, "gin", []datasets.Setting{setting}, Sizes()[:5], asIs))
 		case data == "citeseer":

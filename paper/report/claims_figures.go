@@ -20,7 +20,6 @@ func inPaper(p float64) bool { return p < 1 }
 
 func unmasked(p float64) bool { return !inPaper(p) }
 
-// best returns the included point with the highest mean, and the fewest trials of an included point.
 func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, mean float64, fewest int) {
 	mean, fewest = math.Inf(-1), math.MaxInt
 	for _, p := range c.Points {
@@ -36,8 +35,8 @@ func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, 
 	return at, mean, fewest
 }
 
-// bestAgainst compares, per seed, the best included keep rate with the paper's best other rate. Other seeds choose both
-// rates: choosing and judging on the same trial favours the best of many.
+// bestAgainst compares, per seed, the best keep rate that include accepts with the best of the paper's other rates.
+// Other seeds choose both rates: choosing and judging on the same trial would favour the best of many.
 func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	return comparison{name: c.Name, differences: func(r *record.Results) (all []difference) {
 		for _, seed := range c.seeds(r) {
@@ -65,7 +64,8 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere returns a seed's score at the keep rate that is best on the other seeds, and the number of those seeds.
+// bestElsewhere returns this seed's score at the keep rate, of those that include accepts, that is best on the other
+// seeds; others counts those.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {
@@ -224,15 +224,15 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 		return Verdict{Grade: judge.CannotTest, Figures: strings.Join(out, "; ")}
 	}
 	v := judgePairs(r, unit, all)
-	if v.Grade == judge.Contradicted && len(all) == 1 { // only one setting, and not the paper's layers
+	if v.Grade == judge.Contradicted && len(all) == 1 {
 		v.Grade = judge.CannotTell
 	}
 	v.Figures = strings.Join(slices.Concat([]string{v.Figures}, said, out), "; ")
 	return v
 }
 
-// slopes returns, by split, the slope of the best keep rate over log₂ of the number of layers. It returns nil unless
-// all points have the same splits.
+// slopes returns, for each split, the slope of the best keep rate over log₂ of the number of layers, times sign. It
+// returns nil unless all points have the same splits.
 func slopes(r *record.Results, panel []Curve, sign float64) (all []difference) {
 	first := r.Trials(panel[0].Points[0].Entry.Cell)
 	for split, of := range first {

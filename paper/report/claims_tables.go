@@ -16,7 +16,7 @@ import (
 	"nodemask/stats"
 )
 
-// loss is how many points we let macro F1 fall for "not degrade".
+// loss is how many points macro F1 may fall where the paper says "not degrade".
 const loss = 1.0
 
 func claimsOfScale(id, data string) []Claim {
@@ -65,7 +65,7 @@ func publishedContrast(data string, c judge.Contrast) *float64 {
 	return &mean
 }
 
-// claimsOfNodes compares counts of nodes without a test, as they depend only on the split.
+// claimsOfNodes compares counts of nodes without a statistical test, as they depend only on the split.
 func claimsOfNodes(id, data string) []Claim {
 	p, on := publishedCaching(data), " ("+DataTitle(data)
 	all := float64(p.nodes)
@@ -178,7 +178,7 @@ func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	}
 }
 
-// overRepresentations grades by three representations, as the paper does not say which it uses.
+// overRepresentations combines the grades for three representations, as the paper does not say whose MAD it reports.
 func overRepresentations(each func(record.Metric) Verdict) Verdict {
 	v := Verdict{Unit: "MAD"}
 	var grades []judge.Grade
@@ -214,7 +214,7 @@ func overReadings(grades []judge.Grade) judge.Grade {
 	return judge.CannotTell
 }
 
-// From section 5.4. Values within tolerance are "almost identical".
+// The paper's section 5.4 has 0.65; tolerance is our limit for its "almost identical".
 const (
 	publishedMADOfGIN = 0.65
 	tolerance         = 0.05
@@ -237,7 +237,6 @@ func claimOfGINSmoothness(id string) Claim {
 		}}
 }
 
-// judgeGINSmoothness tests whether masking leaves GIN's MAD unchanged and near the published value.
 func judgeGINSmoothness(r *record.Results, metric record.Metric) Verdict {
 	var v Verdict
 	var parts []string

@@ -10,17 +10,17 @@ import (
 	"nodemask/plots"
 )
 
-// Evidence holds the trials of the tables and protocols. It reads and judges on demand, so check [Evidence.Err]
+// Evidence holds the trials of tables and protocols. It reads and judges them on demand, so check [Evidence.Err]
 // afterwards.
 type Evidence struct {
 	Records *record.Results
-	// OnError, if set, receives reading errors.
+	// OnError, if set, receives errors in reading.
 	OnError func(error)
 
 	load     func(...record.Pair) ([]record.Record, error)
-	all      *record.Results    // first protocol
-	cited    *record.Results    // second protocol
-	third    *record.Results    // third protocol
+	all      *record.Results    // trials of the first protocol
+	cited    *record.Results    // trials of the second protocol
+	third    *record.Results    // trials of the third protocol
 	answers  [][]judge.Answer   // nil: not computed yet
 	verdicts map[string]Verdict // by claim ID
 	err      error
@@ -36,7 +36,7 @@ const (
 	ThirdFolder  = "protocol-3"
 )
 
-// Open returns the evidence of a folder of results.
+// Open returns the evidence in a folder of results.
 func Open(folder string) *Evidence {
 	e := &Evidence{load: record.Open(folder).Load}
 	part := func(name, protocol string) *record.Results {
@@ -66,7 +66,7 @@ func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder strin
 	if judge.IsDepthCell(c) {
 		folder, results, first, splits = FirstFolder, e.all, judge.FirstDepthSplit, judge.DepthSplits
 	}
-	records = slices.DeleteFunc(results.ReadOff(c), func(r record.Record) bool { // tuned comparisons use other splits
+	records = slices.DeleteFunc(results.ReadOff(c), func(r record.Record) bool { // drop tuned comparisons
 		return r.Seed < first || r.Seed >= first+splits
 	})
 	return records, folder
@@ -95,7 +95,7 @@ func (e *Evidence) Trials() (n int) {
 	return n
 }
 
-// ReadOff reports whether a cell's trials come from those of the protocols.
+// ReadOff reports whether a cell's trials are among those of the protocols.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)

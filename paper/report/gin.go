@@ -23,7 +23,7 @@ func average(x []float64) (mean float64) {
 
 const addedLater = "†: added after first results were seen."
 
-// GINTable returns plain GIN's score and masking's gain: published, in the cited reading, and under [judge.ForGIN].
+// GINTable returns unmasked GIN's score and masking's gain: published, in the cited reading, and under [judge.ForGIN].
 func (e *Evidence) GINTable() (plots.Table, error) {
 	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds",
 		Header: []string{"data, nodes", "paper: without", "adds", "cited reading: without", "adds"},
@@ -31,7 +31,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 			"sizes), and the points that masking adds, with a 95 % interval; means of 10, 25, 50 and 90 % to train on and " +
 			"twenty splits. " + addedLater}
 	for _, choice := range judge.ForGIN() {
-		if choice.Rescale { // plain GIN is that of the cited reading
+		if choice.Rescale { // unmasked GIN is as in the cited reading
 			t.Header = append(t.Header, "adds, rescaled†")
 			continue
 		}
@@ -45,7 +45,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 	answers, departed := grid[0], grid[1:1+len(judge.ForGIN())]
 	for i, a := range answers {
 		texts := []string{DataTitle(a.Data) + ", " + nodesOf(a.Setting), "–", "–"}
-		var published []float64 // by size; empty or complete
+		var published []float64 // one per size, or empty
 		for _, size := range a.Sizes {
 			if f1 := Published(a.Data, a.Model, a.Setting, size, false); f1 != nil {
 				published = append(published, *f1)
@@ -77,7 +77,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 	return t, nil
 }
 
-// Levels returns the figure of masking's gain over plain GIN's score, in each reading of [judge.Levels].
+// Levels draws masking's gain over unmasked GIN's score, in each reading of [judge.Levels].
 func (e *Evidence) Levels() (plots.Panels, error) {
 	p := plots.Panels{ID: levelsID, Title: "The better GIN does without masking, the less masking adds",
 		XLabel: "F1 without masking (%)", YLabel: "points gained",

@@ -24,7 +24,7 @@ func caseEffectText(e judge.CaseEffect) string {
 	return rangeText(e.Mean, e.Low, e.High, 1)
 }
 
-// GraphsTable returns the answers to H1 (PROTOCOL-3.md) for a model, a row per graph.
+// GraphsTable returns a model's answers to hypothesis H1 (PROTOCOL-3.md), a row per graph.
 func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	answers, err := judge.GraphAnswers(e.third, model)
 	if err != nil {
@@ -61,7 +61,7 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	return t, nil
 }
 
-// OneSign returns the sentence on H2.
+// OneSign returns a sentence on hypothesis H2 (PROTOCOL-3.md).
 func (e *Evidence) OneSign() (string, error) {
 	answers, err := judge.GraphAnswers(e.third, "gin")
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *Evidence) OneSign() (string, error) {
 	return "Has the effect one sign over all nine graphs? " + strings.Join(words, "; ") + ".\n", nil
 }
 
-// BeforehandTable returns the rank correlations of H3.
+// BeforehandTable returns the rank correlations of hypothesis H3 (PROTOCOL-3.md).
 func BeforehandTable() plots.Table {
 	t := plots.Table{ID: "beforehand", Title: "What tells beforehand", Header: []string{"quantity", "masking",
 		"masking, rescaled"}, Caption: fmt.Sprintf("Spearman's rank correlation with the effect over %d cases (graph, "+
@@ -108,7 +108,7 @@ func bestQuantity() judge.Quantity {
 	return judge.CaseQuantities()[best]
 }
 
-// GraphsForest returns the effect in each graph, setting and size, ordered by [bestQuantity].
+// GraphsForest draws masking's effect on each graph, by setting and train set size, ordered by [bestQuantity].
 func GraphsForest() plots.Forest {
 	by := bestQuantity()
 	f := plots.Forest{ID: GraphsID, Title: "What masking adds to GIN, by graph", Width: 1000,
@@ -139,10 +139,10 @@ func sortedBy(by judge.Quantity, setting datasets.Setting, trainPercent int) (ca
 	return cases
 }
 
-// elsewhere returns cases for the catalogue's graphs without trials. It estimates their quantities from node and edge
-// counts, with no shift of degrees.
+// elsewhere returns cases for the catalogue's graphs without trials, with quantities estimated from node and edge
+// counts.
 func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
-	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // by file name
+	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // names differ
 	for _, c := range judge.Cases() {
 		have[c.Data] = true
 	}
@@ -185,7 +185,7 @@ func PredictionsTable() plots.Table {
 // A graph is dense if its mean degree is at least dense; Reddit's is 492.
 const dense = 30
 
-// DenseGraphs returns a sentence on dense graphs, in place of the paper's Reddit.
+// DenseGraphs returns a sentence on dense graphs, which stand in for the paper's Reddit.
 func DenseGraphs() string {
 	var names, parts []string
 	for _, size := range []int{10, 50} {
@@ -220,8 +220,8 @@ func spanOf(effects []judge.CaseEffect) (span string, up, down int) {
 	return plots.Signed(low, 1) + " to " + plots.Signed(high, 1), counts[judge.Helps], counts[judge.Hurts]
 }
 
-// graphsSentence returns the range of masking's effect on GIN, by size, and what rescaled masking does on new nodes; ""
-// without cases of the third protocol.
+// graphsSentence summarises masking's effect on GIN, and rescaled masking's on new nodes; "" without cases of the third
+// protocol.
 func (e *Evidence) graphsSentence() (string, error) {
 	fewest, graphs := judge.Splits, map[string]bool{}
 	effects := map[int][]judge.CaseEffect{}

@@ -24,7 +24,7 @@ import (
 	"nodemask/stats"
 )
 
-// prose holds the sentences of documents and reports: Markdown with named numbers.
+// prose holds Markdown templates, which [Evidence.Prose] fills with numbers.
 //
 //go:embed prose/*.md.tmpl
 var prose embed.FS
@@ -33,8 +33,8 @@ const notMeasured = "Not everything has been measured yet.\n"
 
 var errMissing = errors.New("not measured yet")
 
-// Prose fills a template of prose/ with numbers, or returns a note if some are missing. Numbers that contradict the
-// template's words are an error.
+// Prose fills a template of prose/ with numbers, or returns a note if some are missing. Numbers that make the
+// template's words false are an error.
 func (e *Evidence) Prose(name string) (string, error) {
 	source, err := prose.ReadFile("prose/" + name + ".md.tmpl")
 	if err != nil {
@@ -85,7 +85,7 @@ func (e *Evidence) words() text.FuncMap {
 			return count(all, func(x effect) bool { return x.Verdict != word }) == 0
 		},
 		"ascends": func(x []float64) bool { return slices.IsSorted(x) },
-		// back reports whether x[1] is below both x[0] and x[2], which are near each other.
+		// back reports whether x[1] is below x[0] and x[2], which are near each other.
 		"back":   func(x []float64) bool { return x[1] < min(x[0], x[2]) && math.Abs(x[2]-x[0]) < (x[0]-x[1])/2 },
 		"mads":   func(x []float64) string { return fmt.Sprintf("%.2f, %.2f, %.2f", x[0], x[1], x[2]) },
 		"half":   func(x float64) float64 { return x / 2 },
@@ -139,7 +139,7 @@ func effectOf(a judge.Answer, err error) (effect, error) {
 	return x, nil
 }
 
-// gain returns an effect with the grid's verdict; nodes is "new" (inductive) or "known" (transductive).
+// gain returns masking's effect with its verdict; nodes is "new" (inductive) or "known" (transductive).
 func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
 	c, err := judge.ChoiceOf(choice)
 	if err != nil {
@@ -157,7 +157,6 @@ func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
 	return effectOf(judge.Ask(e.cited, data, model, setting(nodes), c, judge.Contrast{}))
 }
 
-// gainsOf takes lists separated by spaces.
 func (e *Evidence) gainsOf(models, data, nodes, choice string) (all []effect, err error) {
 	for _, model := range strings.Fields(models) {
 		for _, d := range strings.Fields(data) {
@@ -237,7 +236,8 @@ func published(model, data, nodes string) (float64, error) {
 	return 0, fmt.Errorf("the paper has no gain of %s on %s, %s nodes", model, data, nodes)
 }
 
-// distance returns the root mean square distance from the paper's "levels" (scores without masking) or "gains".
+// distance returns the root mean square difference of our "levels" (scores without masking) or "gains" from the
+// paper's.
 func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
 	c, err := judge.ChoiceOf(choice)
 	if err != nil {
@@ -341,8 +341,8 @@ func (e *Evidence) claimed(id string) (effect, error) {
 	return effect{TTest: *v.Effect}, nil
 }
 
-// cost returns by how much a cache lowers the F1 of "masked" or "plain" GIN; for "without", masked GIN's F1 with cache
-// minus plain GIN's without.
+// cost returns by how much a cache lowers the F1 of "masked" or "plain" GIN. For "without" it returns masked GIN's F1
+// with a cache minus unmasked GIN's without one.
 func (e *Evidence) cost(data, of string) (effect, error) {
 	contrast := map[string]func(judge.Scores) float64{
 		"masked":  func(s judge.Scores) float64 { return s.Masked - s.MaskedCached },
@@ -426,8 +426,8 @@ func (e *Evidence) in(part judge.Part) func(model, nodes, reading string) (effec
 	}
 }
 
-// tunedAgainst returns tuned masking's lead over an arm in the balanced comparison, for GIN on Cora (transductive, 10 %
-// train nodes); Plain is the arm's mean.
+// tunedAgainst returns by how much tuned masking exceeds arm in the balanced comparison, for GIN on Cora (transductive,
+// 10 % train nodes). Plain is the arm's mean.
 func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	for _, t := range e.tuned(balancedID).cells {
 		if t.Model.Name == "gin" && t.Model.With == with && t.Data == leadingData && t.TrainPercent == 10 &&
@@ -449,7 +449,7 @@ var inline = []struct {
 	{regexp.MustCompile("`([^`]+)`"), "<code>$1</code>"}, {regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`), "$1"},
 }
 
-// proseHTML converts paragraphs, lists and tables, and drops links, which are relative to another folder.
+// proseHTML drops links, as they are relative to another folder.
 func proseHTML(markdown string) template.HTML {
 	line := func(s string) string {
 		s = template.HTMLEscapeString(s)

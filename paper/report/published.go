@@ -10,7 +10,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// column is macro F1 without and with masking, in percent, by [Sizes].
+// column is the paper's macro F1 without and with masking, in percent, by [Sizes].
 type column struct {
 	data, model   string
 	setting       datasets.Setting
@@ -54,10 +54,10 @@ func Published(data, model string, setting datasets.Setting, trainPercent int, m
 	return nil
 }
 
-// smoothnessScore is the paper's MAD on Cora with 10 % train nodes.
+// smoothnessScore is the paper's mean average distance on Cora with 10 % train nodes.
 type smoothnessScore struct {
 	model           string
-	dropout, masked bool       // attention dropout; node masking
+	dropout, masked bool       // whether with attention dropout; with node masking
 	mad             [2]float64 // in the order of datasets.Settings
 }
 
@@ -69,12 +69,11 @@ func smoothnessScores() []smoothnessScore {
 	}
 }
 
-// caching holds inductive GIN with caching by [Sizes]: macro F1 in percent without and with masking, and the number of
-// nodes; nodes counts the whole graph.
+// caching is the paper's macro F1 of inductive GIN with caching, in percent, by [Sizes].
 type caching struct {
 	plain, masked []float64
 	nodes         int
-	cached        []int // nodes
+	cached        []int // number of nodes needed
 }
 
 // publishedCaching returns table 4a (Cora) or 4b (PubMed).
@@ -89,7 +88,7 @@ func publishedCaching(data string) caching {
 		19717, []int{19614, 19300, 19059, 18553, 16733, 11944, 6682}}
 }
 
-// PublishedF1 returns the paper's macro F1 of a cell, in percent.
+// PublishedF1 returns the paper's macro F1 of a cell, in percent, and whether the paper has it.
 func PublishedF1(c record.Cell) (percent float64, ok bool) {
 	for _, a := range Artifacts() {
 		for _, row := range a.Rows {

@@ -12,13 +12,13 @@ import (
 )
 
 // ReadingsID names the figure of all readings that the paper's text allows. ReadingsFile, in the folder of results, has
-// their effects in points of macro F1.
+// masking's effect in each.
 const (
 	ReadingsID   = "readings"
 	ReadingsFile = "readings.csv"
 )
 
-// DrawReadings returns the figure of GIN's readings on Cora and CiteSeer from [ReadingsFile].
+// DrawReadings draws masking's effect on GIN in each reading in [ReadingsFile], on Cora and CiteSeer.
 func DrawReadings(file io.Reader) (plots.Panels, error) {
 	p := plots.Panels{ID: ReadingsID, Title: "What node masking changes in every reading of the paper's text",
 		XLabel: "readings, sorted by effect (%)", YLabel: "points gained",

@@ -39,7 +39,7 @@ var reportTemplate string
 // WriteReport writes a self-contained HTML page: the findings, then a folded chapter per artifact with command,
 // verdicts, sources and data. A link into a chapter unfolds it, and printing unfolds all.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence) error {
-	// scripts/reports fills the comment, which a template would drop.
+	// scripts/reports writes between these HTML comments, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")
 	contents := map[string]any{"Site": site}
 	var sections []section
@@ -66,7 +66,7 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence) error {
 	return page.Execute(w, contents)
 }
 
-// Clickable returns a drawing's SVG with its points in the attribute data-places, for a page's script to rerun.
+// Clickable returns a drawing's SVG. Its attribute data-places lists the points that a page's script can rerun.
 func Clickable(drawing interface {
 	SVG() ([]byte, error)
 	Places() ([]plots.Place, error)
@@ -97,7 +97,6 @@ func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) err
 		"Todo": "todo"} {
 		text, err := e.Prose(name)
 		if err != nil {
-			// A user's results may contradict the prose.
 			text = fmt.Sprintf("These results say otherwise than the project's: %v\n", err)
 		}
 		contents[key] = proseHTML(text)

@@ -76,8 +76,8 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	return c, c.Trials >= 2
 }
 
-// Chosen returns a cell as JSON for a page that trains: keep rate, and differences from [paper.Cell] or [paper.Masked]
-// by axis; "" for data that pages lack.
+// Chosen returns a cell as JSON for web pages that train it: keep rate, and differences from [paper.Cell] or
+// [paper.Masked] by axis. It returns "" for data that pages lack.
 func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""
@@ -89,13 +89,13 @@ func Chosen(c record.Cell) string {
 	text, err := json.Marshal(map[string]any{"data": c.Data, "model": c.Parameters.Model, "setting": c.Setting,
 		"train": c.TrainPercent, "choices": choices})
 	if err != nil {
-		panic(err) // strings and numbers only
+		panic(err)
 	}
 	return string(text)
 }
 
-// Described describes a cell's trials for [plots.Series]: number, command, and per trial the seed, macro F1 and epoch
-// kept. Below a line "%%" is code for a notebook cell that reruns the first trial, also of the others.
+// Described describes a cell's trials for [plots.Series]: number, command and scores. After a line "%%" follows
+// notebook code that reruns the first trial, and that of others.
 func Described(r *record.Results, c record.Cell, others ...record.Cell) string {
 	trials := r.Trials(c)
 	words, seed := fmt.Sprintf("%d trials", len(trials)), uint64(1)
@@ -156,7 +156,7 @@ func (e Entry) show(r *record.Results) (plots.Field, float64) {
 	return cell, summary.Mean
 }
 
-// Charts returns a chart per panel with results.
+// Charts returns a chart for each panel that has results.
 func (a Artifact) Charts(r *record.Results) []plots.Chart {
 	var charts []plots.Chart
 	for _, curve := range a.Curves {
@@ -164,7 +164,7 @@ func (a Artifact) Charts(r *record.Results) []plots.Chart {
 		if len(s.X) == 0 {
 			continue
 		}
-		s.Of = curve.Of // of the same trials
+		s.Of = curve.Of
 		c := plots.Chart{ID: a.ID, Title: a.Title, Caption: a.About, XLabel: a.XLabel, YLabel: a.YLabel}
 		if curve.Panel != "" {
 			c.ID, c.Title = a.ID+"-"+curve.Panel, a.Title+", "+curve.Panel
@@ -179,7 +179,7 @@ func (a Artifact) Charts(r *record.Results) []plots.Chart {
 	return charts
 }
 
-// series returns means, with 95 % confidence intervals for three or more trials.
+// series returns means, with 95 % confidence intervals if there are three or more trials.
 func (c Curve) series(r *record.Results) plots.Series {
 	s := plots.Series{Name: c.Name}
 	add := func(x float64, values []float64) {

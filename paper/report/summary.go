@@ -24,7 +24,7 @@ const paperTrials = 10
 type Judged struct {
 	Claim
 	Verdict
-	Command string // shows the evidence
+	Command string // command that shows the evidence
 
 	cells []record.Cell
 }
@@ -80,7 +80,7 @@ func Summary(artifacts []Artifact, e *Evidence) plots.Table {
 	return t
 }
 
-// CountTable returns the paper's claims by grade and subject.
+// CountTable counts the paper's claims by grade and subject.
 func CountTable(all []Judged) plots.Table {
 	t := plots.Table{ID: "counts", TextColumns: 1, Header: []string{"the paper's claims on"},
 		Rows: [][]plots.Field{plots.Fields("higher F1 by masking"), plots.Fields("caching"), plots.Fields("anything else")}}
@@ -109,8 +109,8 @@ func CountTable(all []Judged) plots.Table {
 
 func orDash(text string) string { return cmp.Or(text, "–") }
 
-// ClaimsForest returns the figure of verdicts: grade, the paper's own rule, and the pooled effect in points of F1,
-// above 0 if it agrees with the claim.
+// ClaimsForest draws all verdicts: grade, result by the paper's own rule, and pooled effect in points of F1, above 0 if
+// it agrees with the claim.
 func ClaimsForest(artifacts []Artifact, e *Evidence) plots.Forest {
 	all := Judge(artifacts, e)
 	f := plots.Forest{ID: SummaryID, Title: "The paper's claims, and what was found",
@@ -220,7 +220,7 @@ func (e *Evidence) filesOf(cells []record.Cell) []string {
 	return files
 }
 
-// finite rounds to six decimals, which are equal on all machines; nil if not finite.
+// finite returns x to six decimals, equal on all machines, or nil if not finite.
 func finite(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

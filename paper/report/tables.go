@@ -40,7 +40,7 @@ func bothArms(plain record.Cell) []Entry {
 	all := []Entry{{Cell: plain, Metric: record.MacroF1},
 		{Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
 	if plain.Resplit {
-		return all // the paper uses one split
+		return all // the paper's scores are from one split
 	}
 	for i := range all {
 		all[i].Published = Published(plain.Data, plain.Parameters.Model, plain.Setting, plain.TrainPercent, i == 1)
@@ -200,8 +200,8 @@ func tableScale(id, data string) Artifact {
 	return a
 }
 
-// overKeepRates covers the appendix's keep rates, and 1. There [paper.Masked] omits attention dropout too, so that only
-// masking changes along the curve.
+// overKeepRates returns a curve over the appendix's keep rates and 1. At 1 too, [paper.Masked] omits attention dropout,
+// so only masking changes.
 func overKeepRates(name string, c record.Cell, masked func(record.Cell, float64) record.Cell) Curve {
 	curve := Curve{Name: name}
 	for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
@@ -312,7 +312,7 @@ func tableValidation() Artifact {
 		a.Columns = append(a.Columns, place(c)+": plain", place(c)+": + NM")
 	}
 	for _, model := range judge.Models() {
-		for _, share := range []int{0, 5} { // 0: 10
+		for _, share := range []int{0, 5} { // 0 means 10
 			row := Row{Labels: []string{hyper.Title(model), percent(cmp.Or(share, 10))}}
 			for _, plain := range fewColumns(model) {
 				plain.ValidationPercent = share
@@ -329,7 +329,7 @@ type variant struct {
 	of   func(record.Cell) record.Cell
 }
 
-// sideBySide adds a row per variant, compared with the first, and columns for 10 and 50 % of Cora in both settings.
+// sideBySide adds a row per model and variant, compared with the model's first variant.
 func sideBySide(a Artifact, models []string, variants ...variant) Artifact {
 	a.Labels, a.Blocks = []string{"model", "trained with"}, []int{len(datasets.Settings())}
 	for _, c := range fewColumns("gin") {
@@ -397,7 +397,7 @@ func Unmasked(c record.Cell) record.Cell {
 	})
 }
 
-// Label returns a cell's differences from [paper.Cell]: "GIN + NM, layers 4".
+// Label returns a cell's model and differences from [paper.Cell], such as "GIN + NM, layers 4".
 func Label(c record.Cell) string {
 	return c.Label(usual(c), paper.MaskedKeepRate)
 }

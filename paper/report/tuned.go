@@ -12,7 +12,7 @@ import (
 	"nodemask/stats"
 )
 
-// In tunedID each arm draws its own configurations; in balancedID all arms share them.
+// In comparison tunedID each arm draws its own configurations; in balancedID all arms share them.
 const (
 	tunedID    = "table-tuned"
 	balancedID = "table-balanced"
@@ -163,7 +163,7 @@ func (e *Evidence) judgeTuned(table, against string, models ...judge.TunedModel)
 		files = append(files, trialsFile(c.folder, q.Data, q.Model.Name))
 		name := fmt.Sprintf("%s on %s, %s %d %%", q.Model.Title(), DataTitle(q.Data), q.Setting, q.TrainPercent)
 		all = append(all, comparison{name: name, differences: func(*record.Results) (all []difference) {
-			for i, d := range q.Differences(judge.ArmMaskedTuned, against) { // by fresh split
+			for i, d := range q.Differences(judge.ArmMaskedTuned, against) {
 				all = append(all, difference{uint64(i + 1), d})
 			}
 			return all

@@ -16,23 +16,23 @@ import (
 // Verdict is a grade with its evidence.
 type Verdict struct {
 	Grade judge.Grade
-	// Of counts comparisons; Holds counts those that significantly (p < 0.05, or by the claim's rule) agree with the
-	// claim, Against those that significantly disagree.
+	// Of counts comparisons. Holds counts those that significantly agree with the claim (p < 0.05, or by its rule),
+	// Against those that significantly disagree.
 	Holds, Against, Of int
-	// Effect is the mean over comparisons, above 0 if it agrees with the claim; or nil.
+	// Effect is the mean over comparisons, above 0 if it agrees with the claim; it may be nil.
 	Effect     *stats.TTest
 	Unit       string
-	Published  *float64 // mean over the same comparisons, or nil
-	Robust     string   // result in readings around the cited one; "": does not apply
-	Detectable float64  // for CannotTell: the true difference that would be found with a power of 80 %
+	Published  *float64 // the paper's mean over these comparisons, or nil
+	Robust     string   // result in other readings; "" if it does not apply
+	Detectable float64  // for CannotTell: the true difference that trials would find with a power of 80 %
 	Figures    string   // the numbers, on one line
-	command    string   // shows the evidence; "": the command of the claim's table
-	files      []string // files of trials; nil: those of the claim's table
+	command    string   // command that shows the evidence; "" means that of the claim's table
+	files      []string // files of trials; nil means those of the claim's table
 }
 
 const points = "points"
 
-// Strict returns how many comparisons significantly agree, "4 of 14", or "".
+// Strict returns how many comparisons significantly agree, such as "4 of 14"; "" without comparisons.
 func (v Verdict) Strict() string {
 	if v.Of == 0 {
 		return ""
@@ -40,7 +40,7 @@ func (v Verdict) Strict() string {
 	return fmt.Sprintf("%d of %d", v.Holds, v.Of)
 }
 
-// EffectText returns "+0.16 [−0.20, 0.52] points (paper: +1.20)", or "".
+// EffectText returns the effect, such as "+0.16 [−0.20, 0.52] points (paper: +1.20)", or "".
 func (v Verdict) EffectText() string {
 	if v.Effect == nil {
 		return ""
@@ -101,9 +101,9 @@ func differences(r *record.Results, a record.Cell, ma record.Metric, b record.Ce
 
 type comparison struct {
 	name string
-	// Differences above 0 agree with the claim.
+	// differences returns one difference per seed, above 0 if it agrees with the claim.
 	differences func(*record.Results) []difference
-	published   *float64 // or nil
+	published   *float64 // the paper's effect, or nil
 }
 
 func between(name string, a record.Cell, ma record.Metric, b record.Cell, mb record.Metric,
@@ -115,7 +115,7 @@ func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judgePairs grades a claim by [grade]; the pooled effect is each seed's mean over comparisons.
+// judgePairs grades a claim by [grade]. The pooled effect has one value per seed, its mean over comparisons.
 func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
 	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
@@ -128,7 +128,7 @@ func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdic
 				seeds = append(seeds, d.seed)
 			}
 		}
-		if len(places[i]) >= 2 { // a single trial shows nothing
+		if len(places[i]) >= 2 {
 			run, trials = run+1, min(trials, len(places[i]))
 		}
 		if c.published == nil {
@@ -247,8 +247,8 @@ func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	return judge.CannotTell
 }
 
-// judgeCited grades a claim by PROTOCOL-2.md under one of [judge.Choices]; the grade is [judge.NotRun] while splits are
-// missing. published is the mean over sizes, or nil.
+// judgeCited grades a claim by PROTOCOL-2.md under one of [judge.Choices], as [judge.NotRun] while splits are missing.
+// published is the paper's mean effect over sizes, or nil.
 func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice judge.Choice,
 	contrast judge.Contrast, published *float64) Verdict {
 	a, err := judge.Ask(e.cited, data, model, setting, choice, contrast)
@@ -301,10 +301,10 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades a claim that an effect exceeds zero; v has the published effect. Reproduced: the effect helps, by
-// [judge.VerdictOf]. Same direction: it helps, but its interval is all above twice or all below half of the published
-// effect; or the verdict is unclear, but nine comparisons in ten are above 0. Contradicted: the effect hurts. A zero
-// other than 0 is our margin; then the interval decides.
+// gradeCited grades a claim that an effect exceeds zero. Reproduced: [judge.VerdictOf] says "helps". Same direction: it
+// says "helps", but the interval is all above twice or all below half of v.Published; or it is unclear, but nine
+// comparisons in ten are above 0. Contradicted: it says "hurts". A zero other than 0 is the claim's margin; then the
+// interval alone decides.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {

@@ -32,7 +32,7 @@ type Options struct {
 	Progress func(file string, done, total int64)
 	Note     func(line string)
 
-	// Set by tests.
+	// Tests set these.
 	pause   time.Duration // before the first retry; 0: a second
 	silence time.Duration // how long a server may send nothing
 }
@@ -42,7 +42,7 @@ type Source struct {
 	URL    string
 	Size   int64  // bytes; 0: unknown
 	SHA256 string // hex; "": unknown
-	Git    string // git's hex id, checked if SHA256 is ""; "": unknown
+	Git    string // git's object id in hex, checked if SHA256 is ""; "": unknown
 }
 
 func (s Source) check(sum, git string) error {
@@ -146,7 +146,7 @@ type transient struct{ error }
 func (t transient) Unwrap() error { return t.error }
 
 func (f *Fetcher) download(ctx context.Context, w io.Writer, name string, source Source) (err error) {
-	// net/http does not limit how long a body may send nothing.
+	// net/http does not limit how long a server may pause within a body.
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(f.o.silence, func() {
 		cancel(transient{fmt.Errorf("the server sent nothing for %v", f.o.silence)})

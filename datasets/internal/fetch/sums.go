@@ -18,11 +18,11 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// sumsFile holds the SHA-256 sums of fetched files without published ones, to detect later damage.
+// sumsFile holds the SHA-256 sums of fetched files for which none is published, to detect later damage.
 const sumsFile = "SHA256SUMS"
 
-// sums computes a content's SHA-256 and git's id: the SHA-1, which can be forged, of "blob SIZE", a zero byte and the
-// content.
+// sums computes a content's SHA-256 and git's id, the SHA-1 of "blob SIZE", a zero byte and the content. SHA-1 can be
+// forged.
 type sums struct{ sha256, git hash.Hash }
 
 func newSums(size int64) sums {

@@ -14,7 +14,7 @@ type graphOfArrays struct {
 	*graphfile.Graph
 	ctx    context.Context
 	choice graphfile.Choice
-	take   func(bytes int64) error                       // counts memory
+	take   func(bytes int64) error                       // counts bytes of memory
 	array  func(name string) (a *numpy.Array, err error) // nil, nil if missing
 }
 

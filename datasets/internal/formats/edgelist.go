@@ -46,7 +46,7 @@ func EdgeList(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error)
 type edgeList struct {
 	ctx         context.Context
 	seen        map[string]bool // nodes
-	lines, wide int             // read so far; with more than two fields
+	lines, wide int             // lines read, and those with more than two fields
 	header      bool
 	b           *graphfile.Builder
 }

@@ -44,7 +44,7 @@ func GraphML(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) 
 
 type graphMLKey struct {
 	name, kind string
-	fallback   *string // its <default>
+	fallback   *string // the key's <default>
 	isNode     bool
 }
 
@@ -53,7 +53,7 @@ type graphML struct {
 	decoder  *xml.Decoder
 	keys     map[string]*graphMLKey
 	fallback []string // ids of node keys with a default, in file order
-	filled   int64    // values from defaults
+	filled   int64    // values taken from defaults
 	edgeKeys map[string]int
 	graphs   int
 	b        *graphfile.Builder
@@ -218,7 +218,7 @@ func (w *graphML) graph(e xml.StartElement) error {
 		case "node":
 			return w.node(e)
 		case "edge":
-			// An edge may override the graph.
+			// An edge's own attribute overrides the graph's.
 			own := attribute(e, "directed")
 			w.b.Directed(own == "true" || own != "false" && byDefault == "directed")
 			return w.edge(e)
@@ -263,7 +263,7 @@ func (w *graphML) node(e xml.StartElement) error {
 	}
 	for _, id := range w.fallback {
 		if k := w.keys[id]; !seen[id] {
-			// The file has a default once, but it takes memory for every node.
+			// A default takes few bytes in the file, but memory at every node.
 			if w.filled++; w.filled > 1_000_000+w.decoder.InputOffset() {
 				return fmt.Errorf("defaults of %d keys at each node: expected values at the nodes themselves", len(w.fallback))
 			}

@@ -39,7 +39,7 @@ type nulls struct {
 	in     *bufio.Reader
 	text   bool // inside a string
 	escape bool
-	rest   []byte // of a null, not yet read
+	rest   []byte // unread part of "null"
 }
 
 // Read reads at least one byte.

@@ -13,10 +13,10 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// npz reads one or more zips of numpy's arrays as one.
+// npz reads one or more zips of numpy arrays as if they were one zip.
 type npz struct {
 	graphOfArrays
-	zips map[string]*graphfile.Zip // by member
+	zips map[string]*graphfile.Zip // the zip that holds each member
 	seen map[string]bool           // members that the layout knows
 }
 
@@ -215,8 +215,8 @@ func (z *npz) features(dense string) error {
 	return z.sparse(parts[0], parts[1], parts[2], parts[3].Int(1, 0))
 }
 
-// texts returns a member's names, of which there must be want unless want is negative; nil if the member is missing or
-// holds Python objects.
+// texts returns a member's names. There must be want of them; if want is negative, any number. The result is nil if the
+// member is missing or holds Python objects.
 func (z *npz) texts(member string, want int64) ([]string, error) {
 	a, err := z.array(member)
 	switch {

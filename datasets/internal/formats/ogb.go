@@ -26,7 +26,7 @@ const (
 	edgesFile    = "raw/num-edge-list.csv.gz"
 	splitFolder  = "split"
 	maxUnpacked  = 64 << 20 // bytes that every file may unpack to
-	maxRatio     = 400      // larger files may unpack to this times their size
+	maxRatio     = 400      // a file may also unpack to this times its size
 	maxNodesList = 1000
 )
 
@@ -59,7 +59,7 @@ func OGB(ctx context.Context, dir string) (*graphfile.Graph, error) {
 			return nil, err
 		}
 	}
-	if g.Labels == nil && g.Features.Width == 0 { // then only nodesFile gives the number of nodes
+	if g.Labels == nil && g.Features.Width == 0 { // no other file confirms the number of nodes
 		if err := graphfile.ClaimError(nodesFile, nodes, listed); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.path(nodesFile), err)
 		}
@@ -147,7 +147,7 @@ func ogbNumber(t *graphfile.Table, field string, most int64) (int64, error) {
 func (r ogbFolder) edges(g *graphfile.Graph, listed int64) error {
 	nodes, pairs := int64(g.Nodes), []csr.Edge(nil)
 	err := r.each(OGBEdges, 2, func(t *graphfile.Table) error {
-		var ends [2]int32 // source and target
+		var ends [2]int32
 		for i := range ends {
 			v, err := ogbNumber(t, t.Fields[i], nodes)
 			if err != nil {
@@ -156,7 +156,7 @@ func (r ogbFolder) edges(g *graphfile.Graph, listed int64) error {
 			ends[i] = int32(v)
 		}
 		pairs = append(pairs, csr.Edge{Node: ends[1], Neighbour: ends[0]})
-		return t.Take(16) // the graph takes 8 more
+		return t.Take(16)
 	})
 	if err == nil && int64(len(pairs)) != listed {
 		err = fmt.Errorf("%s: %d edges: expected %d, as %s says. Get it again",

@@ -73,7 +73,7 @@ func (f *torchFile) open(ctx context.Context, in *graphfile.File) (err error) {
 }
 
 func fieldsOf(value any) (*pickle.Dict, error) {
-	switch v := value.(type) { // unwrapped once: a list may contain itself
+	switch v := value.(type) { // one level only: a list may contain itself
 	case pickle.Tuple: // (data, slices) and (data, slices, class)
 		if len(v) == 2 || len(v) == 3 {
 			value = v[0]
@@ -154,7 +154,8 @@ func (f *torchFile) tensor(field string) (*numpy.Array, error) {
 	return a, nil
 }
 
-// within reports whether all the tensor's elements lie in its storage; otherwise a small file could claim any tensor.
+// within reports whether all the tensor's elements lie in its storage. Without this check a small file could claim a
+// tensor of any size.
 func within(t *pickle.Tensor, storage int64) bool {
 	elements, last := int64(1), t.Offset
 	if last < 0 || last > storage || slices.Min(t.Shape) < 0 || slices.Min(t.Strides) < 0 {
@@ -237,7 +238,7 @@ func (f *torchFile) count(edges, x, y *numpy.Array) error {
 		nodes, source = a.Shape[0], a.Name
 	}
 	claimed, ok := f.fields.Get("num_nodes").(int64)
-	if !ok { // the field's name in PyTorch Geometric 1
+	if !ok { // PyTorch Geometric 1 has another name for it
 		claimed, ok = f.fields.Get("__num_nodes__").(int64)
 	}
 	if nodes >= 0 && ok && claimed != nodes {

@@ -13,11 +13,11 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// Limits of a [Builder]. Each column takes memory in every dense row.
+// Limits of a [Builder].
 const (
 	maxAttributes = 1 << 17
-	maxTexts      = 32   // different texts of a possible class
-	maxName       = 4096 // of an id, class or attribute name
+	maxTexts      = 32   // attributes with more texts are not suggested as class
+	maxName       = 4096 // bytes of an id, class or attribute name
 )
 
 // Builder makes a graph from nodes with attributes and edges between ids, in any order. Attribute class, label or y is
@@ -30,27 +30,27 @@ type Builder struct {
 	in      *File
 	g       Graph
 	index   map[string]int32 // number of each id, in order of first appearance in nodes or edges
-	ids     []string         // by number
-	numbers []int32          // node of each number; -1: only in edges
-	pairs   []csr.Edge       // of numbers
+	ids     []string         // id of each number
+	numbers []int32          // node of each number; -1: only edges name the id
+	pairs   []csr.Edge       // edges between numbers
 	names   map[string]int32
 	columns []attribute
 	row     []entry
 	entries []entry
 	offsets []int64       // [nodes+1] into entries
-	classes []string      // names that may be the class
-	class   []classColumn // one per name of classes
-	chosen  string        // class named by the user; "": any
+	classes []string      // attributes that may be the class
+	class   []classColumn // one for each of classes
+	chosen  string        // class attribute named by the user; "": any
 	split   int           // [Choice].Mask
 	taken   string
-	masks   [3][][]int32 // nodes per set and split
+	masks   [3][][]int32 // nodes of each set in each split
 	found   int          // bit i: the node has attribute classes[i]
 }
 
 type attribute struct {
 	name  string
-	nodes int             // with a numeric value
-	other string          // kind of a value that is no number; then no feature
+	nodes int             // nodes with a numeric value of it
+	other string          // kind of a value that is no number, if any
 	last  int             // last node with the attribute, from 1
 	texts map[string]bool // distinct values, up to maxTexts
 }
@@ -152,7 +152,7 @@ func (b *Builder) Number(name string, value float64, text string) error {
 	return nil
 }
 
-// mark puts the next node into a set unless value is 0. A number in the name's brackets chooses the split.
+// mark puts the next node into a set unless value is 0. In the name "train_mask[2]", 2 is the number of the split.
 func (b *Builder) mark(set int, name string, value float64) error {
 	k := 0
 	if _, number, is := strings.Cut(strings.TrimSuffix(name, "]"), "["); is {
@@ -301,7 +301,7 @@ func (b *Builder) Edge(source, target string) error {
 	}
 	u, err := b.number(target)
 	if err == nil {
-		err = b.in.Take(16) // the graph takes 8 more
+		err = b.in.Take(16)
 	}
 	b.pairs = append(b.pairs, csr.Edge{Node: v, Neighbour: u})
 	return err

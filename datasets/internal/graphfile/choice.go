@@ -4,8 +4,8 @@ import "context"
 
 // Choice selects a file's class column and masks.
 type Choice struct {
-	Label string // column or attribute of the classes; "": a usual name
-	Mask  int    // column, from 1, of masks with several columns; 0: all
+	Label string // name of the class column or attribute; "": see [LabelColumns]
+	Mask  int    // which column of the masks, from 1; 0: all
 }
 
 type choiceKey struct{}

@@ -16,7 +16,7 @@ const Unlabelled int32 = -1
 type Classes struct {
 	index map[string]int32
 	names []string
-	nulls int // nodes of class NaN or null
+	nulls int // nodes whose class is NaN or null
 }
 
 // Add returns a class's number; [Unlabelled] for an empty name, NaN and null.
@@ -52,7 +52,7 @@ func (c *Classes) AddNumber(text string) (number int32, ok bool) {
 	return c.Add(name), true
 }
 
-// numberName returns a number as a class name, integers exactly; whole is true for integers and NaN.
+// numberName returns the class name for a number; whole is true for integers and NaN.
 func numberName(text string) (name string, whole bool) {
 	if wholeText(text) {
 		return text, true
@@ -142,7 +142,7 @@ func (c *Classes) Finish(labels []int32) []string {
 	return classes
 }
 
-// plain makes names equal across formats: integers without fraction if all are numbers, 0 and 1 if all are booleans.
+// plain makes names equal across formats: if all are numbers, 1.0 becomes 1; if all are booleans, they become 0 and 1.
 func plain(names []string) []string {
 	truths := map[string]string{"false": "0", "true": "1"}
 	booleans, numbers := true, true

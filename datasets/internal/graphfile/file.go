@@ -49,15 +49,15 @@ func Bytes(name string, content []byte) *File {
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
 
-// TokenReader reads R for a decoder that keeps tokens whole. It fails on a token of more than Most bytes (all of R, if
-// [TokenReader.Next] is never called).
+// TokenReader reads R for a decoder that holds whole tokens in memory. It fails if a token has more than Most bytes.
+// Unless [TokenReader.Next] is called, all of R is one token.
 type TokenReader struct {
 	Ctx  context.Context
 	R    io.Reader
 	Most int
-	What string // kinds of tokens: "tag or text"
+	What string // for errors: "tag or text"
 
-	read   int // since the last token
+	read   int // bytes since the last token
 	tokens int
 	depth  int
 }
@@ -71,7 +71,7 @@ func (t *TokenReader) Next() error {
 	return nil
 }
 
-// Nest changes the nesting depth; beyond [MaxDepth] it returns an error.
+// Nest adds by to the nesting depth; beyond [MaxDepth] it returns an error.
 func (t *TokenReader) Nest(by int) error {
 	if t.depth += by; t.depth > MaxDepth {
 		return fmt.Errorf("nested %d deep: expected at most %d", t.depth, MaxDepth)

@@ -32,9 +32,9 @@ type Graph struct {
 
 	Features     Features
 	FeatureNames []string // [Features.Width]; nil: unnamed
-	// Pairs yields the listed pairs, the same in each iteration.
+	// Pairs yields the listed pairs. Every iteration yields the same pairs.
 	Pairs iter.Seq2[int32, int32]
-	// Both means that Pairs are entries of an adjacency matrix, so an edge listed one way is directed.
+	// Both means that Pairs are entries of an adjacency matrix, which lists undirected edges both ways.
 	Both bool
 	// Directed means that the file declares edges directed.
 	Directed bool
@@ -65,7 +65,7 @@ type Features struct {
 	Values      []float32
 }
 
-// Notef adds a note; beyond maxNotes it only counts, as a file may cause a million.
+// Notef adds a note. Notes beyond maxNotes are only counted, as a file may cause a million.
 func (g *Graph) Notef(format string, args ...any) {
 	if len(g.Notes) < maxNotes {
 		g.Notes = append(g.Notes, fmt.Sprintf(format, args...))
@@ -85,8 +85,8 @@ func (g *Graph) AllNotes() []string {
 // MasksSplit describes a split made of masks, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit sets the graph's own splits, without unlabelled nodes, or notes why not; if is is false, it does nothing.
-// Sets must ascend.
+// SetSplit sets the graph's own splits, without unlabelled nodes, or notes why it cannot. If parameter is is false, it
+// does nothing. Each set must ascend.
 func (g *Graph) SetSplit(what string, is bool, splits ...[3][]int32) {
 	if !is {
 		return
@@ -142,11 +142,11 @@ func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
 	return unlabelled, ""
 }
 
-// SetMasks sets the graph's own splits from masks, [nodes] or a row or column per split, nonzero at the nodes of a set;
-// a nil mask marks no node. choice is [Choice].Mask.
+// SetMasks sets the graph's own splits. A mask has one number per node, or a row or column of them per split, and is
+// nonzero at its set's nodes. A nil mask marks no node. choice is [Choice].Mask.
 func (g *Graph) SetMasks(masks [3]*numpy.Array, choice int) error {
 	splits, several := int64(1), ""
-	var columns [3]int64 // columns in each mask
+	var columns [3]int64
 	for i, m := range masks {
 		if m == nil {
 			continue
@@ -209,7 +209,8 @@ func (g *Graph) id(v int32) string {
 	return fmt.Sprintf("%.40q", g.IDs[v])
 }
 
-// ClaimError returns an error if a number that a file merely claims (what) makes implausibly many nodes for the edges.
+// ClaimError returns an error if nodes, a number that a file merely claims, is implausible for this many edges. The
+// error begins with what.
 func ClaimError(what string, nodes, edges int64) error {
 	most := min(int64(1_000_000)+16*edges, MaxNodes)
 	if nodes < 0 || nodes > most {

@@ -35,8 +35,8 @@ type Columns struct {
 	Notes     []string // on omitted columns
 }
 
-// Columns returns what a node table's columns mean, by name; a column with text in the first line is no feature. The
-// first existing name in labels is the class.
+// Columns finds the meaning of a node table's columns by their names. A column with text in the first line is no
+// feature. The class is the first of labels that the header has.
 func (t *Table) Columns(labels ...string) (Columns, error) {
 	c := Columns{Label: Find(t.Header, labels...), Masks: [3]int{-1, -1, -1}}
 	var err error
@@ -72,7 +72,8 @@ func (t *Table) Columns(labels ...string) (Columns, error) {
 	return c, nil
 }
 
-// ScanNodes calls each for every line. label and masks may be empty. The next line overwrites features.
+// ScanNodes calls each for every line. label and masks may be empty. each must not keep features: the next line
+// overwrites them.
 func (t *Table) ScanNodes(c Columns, each func(id, label string, masks [3]string, features []float32) error) error {
 	row := make([]float32, len(c.Features))
 	field := func(column int) string {
@@ -168,8 +169,7 @@ func parseMask(field string) (bool, error) {
 	return x != 0, nil
 }
 
-// SparseLimit is the largest share of nonzeros stored sparse; at this share columns and values take half of dense
-// memory.
+// SparseLimit is the largest share of nonzeros at which features are stored sparse.
 const SparseLimit = 0.25
 
 // NewFeatures returns features without rows, for [Features.Add].
@@ -190,7 +190,7 @@ func (f *Features) Add(row []float32) (bytes int64) {
 	}
 	f.Offsets = append(f.Offsets, int64(len(f.Values)))
 	bytes = 8 + 8*int64(len(f.Values)-before)
-	// Twice the limit, so that dense features need not turn sparse again.
+	// Twice the limit, so that features rarely turn dense and sparse again.
 	if f.Rows >= 64 && float64(len(f.Values)) > 2*SparseLimit*float64(f.Rows)*float64(f.Width) {
 		*f = f.ToDense()
 	}

@@ -28,7 +28,7 @@ type Table struct {
 	limited *TokenReader
 	r       *csv.Reader
 	line    int // number of the last line, from 1
-	ahead   int // number of a line read ahead; 0: none
+	ahead   int // number of the line read ahead; 0: none
 	lines   int // read so far
 	width   int // columns per line
 	err     error
@@ -173,7 +173,7 @@ func (t *Table) read() (err error) {
 	return nil
 }
 
-// peek reads the next line ahead of Next; errors still name the previous line.
+// peek reads the line that Next will return. Until then errors name the line before.
 func (t *Table) peek() bool {
 	line := t.line
 	more := t.Next()

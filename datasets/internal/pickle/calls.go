@@ -7,10 +7,10 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// global is a class or function that a pickle may name, without its module.
+// global is the name, without module, of a class or function that pickles may use.
 type global string
 
-// globals has the names in all versions of Python, numpy, scipy and PyTorch. Methods call and build imitate them.
+// globals holds the classes and functions of all versions of Python, numpy, scipy and PyTorch.
 var globals = map[string]global{
 	"numpy ndarray": "ndarray", "numpy dtype": "dtype",
 	"numpy.core.multiarray _reconstruct": "_reconstruct", "numpy._core.multiarray _reconstruct": "_reconstruct",
@@ -39,7 +39,7 @@ func (p *unpickler) call(callee, arguments any) any {
 	case !ok:
 	case f == "":
 		if unknown, ok := callee.(Unknown); ok {
-			return unknown // the function is not run, so its result is unknown
+			return unknown
 		}
 	case f == "_reconstruct":
 		return &numpy.Array{}
@@ -88,8 +88,8 @@ func (p *unpickler) build(object, state any) {
 		Describe(object), Describe(state))
 }
 
-// fill sets an array from its state: version, shape, dtype, Fortran order, bytes. An array without numbers keeps no
-// shape.
+// fill sets an array from its state: version, shape, dtype, Fortran order, bytes. It leaves an array of text or objects
+// without shape.
 func (p *unpickler) fill(a *numpy.Array, state Tuple) {
 	dtype, ok := state[2].(*numpy.Dtype)
 	fortran, ok2 := state[3].(bool)
@@ -104,10 +104,10 @@ func (p *unpickler) fill(a *numpy.Array, state Tuple) {
 	*a = *filled
 }
 
-// persistent executes BINPERSID.
+// persistent executes opcode BINPERSID.
 func (p *unpickler) persistent(id any) *Storage {
 	if t, _ := id.(Tuple); len(t) == 5 {
-		kind, ok := t[1].(Unknown) // such as FloatStorage
+		kind, ok := t[1].(Unknown)
 		key, ok2 := t[2].(String)
 		elements, ok3 := t[4].(int64)
 		if ok && ok2 && ok3 && len(key) <= 64 && elements >= 0 {
@@ -118,7 +118,7 @@ func (p *unpickler) persistent(id any) *Storage {
 	return nil
 }
 
-// tensor executes _rebuild_tensor_v2(storage, offset, shape, strides, …).
+// tensor imitates PyTorch's _rebuild_tensor_v2(storage, offset, shape, strides, …).
 func (p *unpickler) tensor(args Tuple) *Tensor {
 	s, ok := args[0].(*Storage)
 	offset, ok2 := args[1].(int64)

@@ -21,14 +21,14 @@ const (
 	// maxMemory limits one pickle's values. PubMed's graph, the largest, takes 10 MiB.
 	maxMemory = 256 << 20
 
-	// Bytes counted per value and container entry, growth included.
+	// Bytes counted per value and per entry of a container. They allow for growth.
 	valueMemory = 32
 	entryMemory = 48
 )
 
 // Error is a pickle's fault and its offset.
 type Error struct {
-	Offset int // of the opcode
+	Offset int // of the faulty opcode
 	Err    error
 }
 
@@ -41,15 +41,15 @@ func (e *Error) Unwrap() error { return e.Err }
 // ErrMistake marks a bug of this reader, not a fault of the file.
 var ErrMistake = errors.New("a mistake in the pickle reader")
 
-// unpickler executes opcodes. To keep them readable, fail panics and Read recovers.
+// unpickler executes opcodes. Errors are panics of fail, which Read recovers.
 type unpickler struct {
 	data   []byte
 	next   int
-	at     int // of the current opcode
+	at     int // offset of the current opcode
 	stack  []any
 	marks  []int // stack height at each mark
 	memo   map[uint64]any
-	spent  int // bytes of maxMemory
+	spent  int // bytes taken, at most maxMemory
 	budget func(bytes int64) error
 }
 
@@ -66,7 +66,7 @@ func Read(data []byte, budget func(bytes int64) error) (value any, err error) {
 		case *Error:
 			value, err = nil, fault
 		default:
-			// No known input gets here; the fuzz test fails if an input does.
+			// No known input gets here.
 			value, err = nil, &Error{Offset: p.at, Err: fmt.Errorf("%w: %v", ErrMistake, fault)}
 		}
 	}()
@@ -89,7 +89,7 @@ func (p *unpickler) step() (done bool) {
 		if v := p.take(1)[0]; v > 5 {
 			p.fail("pickle protocol %d: expected 0 to 5", v)
 		}
-	case 0x95: // FRAME: its opcodes are read like others
+	case 0x95: // FRAME
 		p.take(8)
 	case '.': // STOP
 		return true
@@ -208,7 +208,7 @@ func (p *unpickler) long(b []byte) int64 {
 		n |= uint64(x) << (8 * i)
 	}
 	free := 64 - 8*len(b)
-	return int64(n<<free) >> free // 0 for no bytes
+	return int64(n<<free) >> free
 }
 
 func (p *unpickler) take(n uint64) []byte {

@@ -21,7 +21,7 @@ type (
 	Dict struct{ Entries []Entry }
 	// Entry is one entry of a Dict.
 	Entry struct{ Key, Value any }
-	// Storage is the memory of PyTorch's tensors: a zip member other than the pickle.
+	// Storage is memory that PyTorch's tensors share. A zip member of its own holds it.
 	Storage struct {
 		Type     string // "Float"
 		Key      string

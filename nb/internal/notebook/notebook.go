@@ -22,8 +22,8 @@ func UntilStopped() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
-// Image returns an <img> of the drawing, with a contrasting background, as it cannot inherit the text colour. The
-// drawing's dark mode rules still apply.
+// Image returns an <img> of the drawing on white, as it cannot inherit the page's text colour. The drawing's dark mode
+// rules still apply.
 func Image(svg []byte, alt string) string {
 	if start := bytes.Index(svg, []byte("<svg")); start >= 0 {
 		if end := bytes.IndexByte(svg[start:], '>'); end >= 0 && svg[start+end-1] != '/' {
@@ -35,9 +35,8 @@ func Image(svg []byte, alt string) string {
 		html.EscapeString(alt))
 }
 
-// Chart returns [Image] with points on top: hovering over a point shows its numbers, a click opens its trials. It needs
-// no script; in pages that train, a script adds its own points (data-places). If a note has a line "%%", the lines
-// below are code for a new notebook cell, which a button adds and runs.
+// Chart returns [Image] with a point at each place: hovering over the point shows its name, a click shows its note. If
+// a note has a line "%%", a button runs the lines below as code in a new notebook cell.
 func Chart(svg []byte, alt string, places []plots.Place) string {
 	picture := Image(svg, alt)
 	var points strings.Builder

@@ -16,12 +16,12 @@ import (
 	"nodemask/plots"
 )
 
-// Progress shows a progress bar with the time left, and a chart of losses that stays as a picture. Outside a notebook
-// only [Progress.End] prints. Methods are safe for concurrent use.
+// Progress shows a progress bar with the time left, and a chart of losses, which stays after training. Outside a
+// notebook only [Progress.End] prints. Methods are safe for concurrent use.
 type Progress struct {
-	// Order lists curves in drawing order; curves not listed follow.
+	// Order lists the names of curves in drawing order; other curves follow.
 	Order []string
-	// Kept marks finished trials as stored.
+	// Kept means that finished trials are stored.
 	Kept  bool
 	Quiet bool
 
@@ -37,9 +37,9 @@ type Progress struct {
 	curves []*lossCurve
 	status string
 	heard  time.Time // when the last epoch or trial ended
-	idle   bool      // no epoch since the last trial
+	idle   bool      // no epoch since the last trial ended
 	on     string    // backend
-	// Time between the end of a trial and the next curve's first epoch, mostly compilation.
+	// compiled is the time from ends of trials to first epochs of new curves: mostly compilation.
 	compiled time.Duration
 	programs int
 }
@@ -189,8 +189,8 @@ func (p *Progress) picture() string {
 	return Chart(svg, c.Title, places)
 }
 
-// Finished replaces a curve's losses with a finished trial's and circles the kept epoch best (from 1). macroF1 is in
-// percent.
+// Finished replaces a curve's losses with a finished trial's, and circles the epoch best (from 1), whose weights were
+// kept. macroF1 is in percent.
 func (p *Progress) Finished(name string, seed uint64, train, validation []float64, best int, macroF1 float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -284,8 +284,8 @@ func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string 
 	return text
 }
 
-// Collapsed describes a trial that learnt nothing. f1 is its validation macro F1 in percent, constant that of
-// predicting one class.
+// Collapsed describes a trial that learnt nothing. f1 is its macro F1 on validation nodes, constant that of predicting
+// one class for every node, both in percent.
 func Collapsed(name string, seed uint64, f1, constant float64, p hyper.Parameters) string {
 	var try []string
 	if p.KeepRate.Active() {

@@ -37,8 +37,7 @@ func XLA(t testing.TB) *backend.Backend {
 	return b
 }
 
-// Store returns a new store with fixed initial weights; with other weights, all units of a small model may be inactive,
-// so tests would compare nothing.
+// Store returns a new store with fixed initial weights; with others, all units of a small model may be inactive.
 func Store(t testing.TB) *model.Store {
 	t.Helper()
 	store := model.NewStore()
@@ -85,7 +84,7 @@ func forEach(t *testing.T, b *backend.Backend, test func(t *testing.T, b *backen
 	}
 }
 
-// EveryKernel returns a plan for sparse features per kernel.
+// EveryKernel returns a plan for each kernel, with sparse features.
 func EveryKernel() (plans []kernels.Plan) {
 	for _, kernel := range kernels.Kernels() {
 		plans = append(plans, kernels.Plan{Kernel: kernel})
@@ -99,7 +98,7 @@ func Undirected(t testing.TB, nodes int, pairs [][2]int32) *csr.Graph {
 	return graph(t, nodes, pairs, csr.Options{})
 }
 
-// Directed returns a graph in which the first of each pair has the second as neighbour.
+// Directed returns a graph in which each pair's second node is a neighbour of the first.
 func Directed(t testing.TB, nodes int, pairs [][2]int32) *csr.Graph {
 	t.Helper()
 	return graph(t, nodes, pairs, csr.Options{Directed: true})
@@ -132,7 +131,7 @@ func SparseRows(x [][]float32) datasets.Features {
 	return f
 }
 
-// TwoCamps returns a graph of two classes that most edges and features reveal.
+// TwoCamps returns a graph in which most edges and features reveal a node's class, one of two.
 func TwoCamps(t testing.TB) *datasets.Graph {
 	t.Helper()
 	const n = 60
@@ -179,7 +178,7 @@ func Cora(t testing.TB) *datasets.Graph {
 	return g
 }
 
-// View returns a view, with all edges, of a stratified split of seed 1.
+// View returns a view, with all edges, of a stratified split made with seed 1.
 func View(t testing.TB, g *datasets.Graph, percent int, setting datasets.Setting) *datasets.View {
 	t.Helper()
 	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: percent, Seed: 1})

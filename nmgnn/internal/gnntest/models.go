@@ -50,7 +50,7 @@ func AllCases(models []string) (all []Case) {
 		})
 		add(model+", 1 head", func(p *hyper.Parameters) { p.Heads = 1 })
 	}
-	for i := range all { // the model is the first word
+	for i := range all {
 		model, _, _ := strings.Cut(all[i].Name, ",")
 		change := all[i].Change
 		all[i].Change = func(p *hyper.Parameters) { p.Model, p.Heads, p.Hidden = model, 2, 12; change(p) }

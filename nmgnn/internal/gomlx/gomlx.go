@@ -37,8 +37,8 @@ func (b brief) Error() string {
 
 func (b brief) Unwrap() error { return b.error }
 
-// Guard, when deferred, turns a panic with an error into an error prefixed with doing. Other panics are bugs and
-// continue.
+// Guard must be deferred. If the function panics with an error, Guard stores it in err, prefixed with doing. Other
+// panics are bugs and continue.
 func Guard(err *error, doing string) {
 	switch r := recover().(type) {
 	case nil:
@@ -57,7 +57,7 @@ func CheckOpen(b compute.Backend) error {
 	return nil
 }
 
-// Compile returns a program over a store. id names the backend in errors.
+// Compile compiles build, a computation with the store's variables, for these inputs. id names the backend in errors.
 func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Store, build F,
 	inputs ...shapes.Shape) (*model.Exec, error) {
 	if err := CheckOpen(b); err != nil {
@@ -101,8 +101,8 @@ func Finalize(outputs []*tensors.Tensor) {
 	}
 }
 
-// HostRandom returns a host generator for one purpose in one trial. Separate streams give runs with and without masking
-// the same initial weights and dropped features.
+// HostRandom returns a generator, on the host, for one purpose in one trial. Separate purposes give runs with and
+// without masking the same initial weights and dropped features.
 func HostRandom(seed uint64, purpose string) *rand.Rand { return rand.New(HostSource(seed, purpose)) }
 
 // HostSource returns the source of [HostRandom], whose state can be saved.
@@ -134,7 +134,7 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 		scope.SetParam(name+firstSuffix, first{middle, bound})
 	}
 	start := initializer.RandomUniformFn(scope, middle-bound, middle+bound)
-	if bound == 0 { // constant
+	if bound == 0 {
 		start = func(g *graph.Graph, shape shapes.Shape) *graph.Node {
 			return graph.BroadcastToShape(graph.Scalar(g, shape.DType, middle), shape)
 		}
@@ -142,8 +142,8 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// othersParam marks computations of GoMLX's trainers, whose checkpoints would save the parameters that [FirstValue]
-// reads.
+// othersParam marks computations of GoMLX's trainers: [Make] stores no parameters there, since checkpoints would save
+// them.
 const othersParam = "/nodemask_others"
 
 // LeaveToOthers makes GoMLX, not [FirstValue], initialise later variables.
@@ -168,7 +168,7 @@ func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Te
 	}
 	noted, _ := store.GetParam(v.Path() + firstSuffix)
 	from, ok := noted.(first)
-	if !ok && shape.Rank() >= 2 { // not from Make: Glorot for matrices, else zero
+	if !ok && shape.Rank() >= 2 { // not from Make: a matrix gets Glorot's bound, others zero
 		from.bound = math.Sqrt(6 / float64(shape.Dimensions[shape.Rank()-2]+shape.Dimensions[shape.Rank()-1]))
 	}
 	values, r := make([]float32, shape.Size()), HostRandom(seed, "weights"+v.Path())
@@ -201,7 +201,7 @@ func WeightsOf[W ~weight](store *model.Store) ([]W, error) {
 	return all, nil
 }
 
-// SetWeights sets the store's weights. It returns an error unless all has a value of the right shape for each.
+// SetWeights sets the store's weights. It returns an error if all lacks one or has another shape of it.
 func SetWeights[W ~weight](store *model.Store, all []W) error {
 	weights := make(map[string]weight, len(all))
 	for _, w := range all {

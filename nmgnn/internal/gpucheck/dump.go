@@ -13,7 +13,7 @@ import (
 
 type measured struct {
 	kernels     int   // kernel launches; those in a loop count once
-	peak, alias int64 // bytes: in all, and of inputs that results overwrite
+	peak, alias int64 // bytes: in use at most, and of inputs that results overwrite
 	swapped     int   // float additions compiled to compare-and-swap loops
 }
 
@@ -27,7 +27,7 @@ var (
 	swap     = regexp.MustCompile(`\batom(?:\.\w+)*\.cas\b`)
 )
 
-// readDump expects one program in folder; said holds the compiler's messages.
+// readDump reads what the compiler wrote about one program: files in folder and its messages, said.
 func readDump(folder, said string) (m measured, err error) {
 	read := func(pattern string) (text string) {
 		files, _ := fs.Glob(os.DirFS(folder), pattern)
@@ -56,7 +56,7 @@ func readDump(folder, said string) (m measured, err error) {
 }
 
 // swappedAdds counts blocks of PTX that add floats in a compare-and-swap loop, which XLA emits if it knows no
-// instruction for the addition. Maxima need such loops.
+// instruction for the addition. Maxima need such loops and do not count.
 func swappedAdds(ptx string) (n int) {
 	for _, block := range label.Split(ptx, -1) {
 		at := swap.FindStringIndex(block)

@@ -118,8 +118,8 @@ func (c *check) compile(scratch, name, target string, program []byte) (measured,
 	return readDump(folder, string(said))
 }
 
-// toolkit makes a CUDA folder whose ptxas first appends its input to kernels.ptx in folder, since XLA dumps no PTX when
-// it compiles kernel by kernel.
+// toolkit makes a CUDA folder whose program ptxas also appends its input to kernels.ptx in folder. XLA dumps no PTX
+// when it compiles kernel by kernel.
 func (c *check) toolkit(folder string) (string, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -99,7 +99,7 @@ func (w *writer) program(model string, epoch bool, g *datasets.Graph) ([]byte, e
 	})
 }
 
-// built sets a keep rate of 0.5.
+// built returns a model with keep rate 0.5.
 func built(model string, g *datasets.Graph) (hyper.Parameters, nmgnn.Model, error) {
 	p, err := hyper.For(model)
 	if err != nil {

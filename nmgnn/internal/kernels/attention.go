@@ -5,17 +5,17 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 )
 
-// Attention is the input of [Product.Attend]: y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of row v, with α
-// the softmax of the scores, per head.
+// Attention is the input of [Product.Attend], which returns y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of
+// each row v. In each head, α is the softmax of the row's scores.
 type Attention struct {
-	// Scores [slots, heads]; nil means LeakyReLU(source_u + target_v) with slope Slope below zero, Source [columns,
-	// heads], Target [rows, heads].
+	// Scores is [slots, heads]. If nil, entry (v, u) has the score LeakyReLU(Source_u + Target_v), with slope Slope
+	// below zero: Source [columns, heads], Target [rows, heads].
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
-	// Values is h [columns, width]; Mask [columns, 1] multiplies its rows and gets no gradient.
+	// Values [columns, width] is h. Mask [columns, 1] multiplies its rows and gets no gradient.
 	Values, Mask *Node
-	// Present [slots, 1] is 1 for entries that count, else 0; nil: all count.
+	// Present [slots, 1] is 1 for entries that count, else 0. If nil, all count.
 	Present *Node
 	// Keep [slots, heads] multiplies α, for dropout.
 	Keep *Node
@@ -37,7 +37,6 @@ func attendByParts(p Product, a Attention) *Node {
 	heard, _ := masked(false, a.Values, a.Mask)
 	scores, value := StopGradient(e), StopGradient(heard)
 	headCount := e.Shape().Dimensions[1]
-	// Dividing the sum over u, not each α_vu = q_vu / Σ_w q_vw, saves passes over the entries.
 	present, scores := Among(p, scores, a.Present)
 	shifted := p.noFuse(Sub(scores, p.Spread(p.Highest(scores))))
 	q := p.noFuse(Where(present, Exp(shifted), ZerosLike(scores)))
@@ -52,8 +51,8 @@ func attendByParts(p Product, a Attention) *Node {
 	if !a.Gradients {
 		return y
 	}
-	// With v the gradient of y, and v' = v / Σ_w q_vw:
-	//	∂h_u = Σ_v kept_vu·v'_v,   ∂e_vu = kept_vu·⟨v'_v, h_u⟩ - q_vu·⟨v'_v, y_v⟩
+	// If d is the gradient of y, and d' = d / Σ_w q_vw:
+	//	∂h_u = Σ_v kept_vu·d'_v,   ∂e_vu = kept_vu·⟨d'_v, h_u⟩ - q_vu·⟨d'_v, y_v⟩
 	return WithAdjoints(y, Argument{heard, func(v *Node) *Node { return p.Back(perHead(v, inverse), nil, kept) }},
 		Argument{e, func(v *Node) *Node {
 			v = p.noFuse(perHead(v, inverse))
@@ -62,8 +61,8 @@ func attendByParts(p Product, a Attention) *Node {
 		}})
 }
 
-// RowSoftmax returns exp(e_vu) / Σ_w exp(e_vw) over each row's entries, per column of e [slots, heads]. present is as
-// in [Attention].
+// RowSoftmax returns each row's softmax exp(e_vu) / Σ_w exp(e_vw), for each column of e [slots, heads]. present is
+// [Attention].Present.
 func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	there, e := Among(p, e, present)
 	// The maximum only keeps exp in range, so it needs no gradient.
@@ -74,8 +73,8 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	return Mul(q, Targets(p, Inverse(sum), gradients))
 }
 
-// Among returns which entries of e [slots, width] count (neither padding nor zero in present [slots, 1]), and e with
-// [Lowest] in all others, so that no maximum takes these.
+// Among returns which entries of e [slots, width] count (neither padding nor zero in present [slots, 1]), and a copy of
+// e with [Lowest] in the others, which no maximum then picks.
 func Among(p Product, e, present *Node) (is, among *Node) {
 	g := e.Graph()
 	if present == nil {

@@ -6,20 +6,21 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// DroppedBytes limits the memory for blocks of a [Dropped].
+// DroppedBytes is how many bytes a block of a [Dropped] may take.
 const DroppedBytes = 32 << 20
 
-// Dropped is a large dense matrix with dropout. Package fused drops and multiplies blocks, without copying the matrix.
+// Dropped is a large dense matrix under dropout. Package fused drops and multiplies block by block, without copying the
+// matrix.
 type Dropped struct {
 	x      *Node // [rows, width]; gets no gradient
-	seen   *Node // [rows, 1]; nil: all
+	seen   *Node // [rows, 1]: see [Random.DropoutSeen]
 	stream Stream
 	rate   float64
-	block  int // numbers
+	block  int // numbers in a block
 	fused  bool
 }
 
-// DropoutOf returns the same numbers as [Random.DropoutSeen] of x, for products only. r must not be nil.
+// DropoutOf returns x under the same dropout as [Random.DropoutSeen], for use in products. r must not be nil.
 func (r *Random) DropoutOf(x *Node, rate float64, seen *Node) Dropped {
 	return Dropped{x: StopGradient(x), seen: seen, stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
 		x.Rank() == 2 && fused.Available(x.Graph())}
@@ -36,7 +37,7 @@ func (d Dropped) Node() *Node {
 func (d Dropped) rows() int  { return d.x.Shape().Dimensions[0] }
 func (d Dropped) width() int { return d.x.Shape().Dimensions[1] }
 
-// Times returns the product with w [width, out]: [rows, out].
+// Times returns the matrix times w [width, out]: [rows, out].
 func (d Dropped) Times(w *Node) *Node {
 	return Linear(w, d.rows(),
 		func(w *Node) *Node {
@@ -69,7 +70,7 @@ func (d Dropped) Times(w *Node) *Node {
 		})
 }
 
-// blocks makes each block after the previous result, to save memory.
+// blocks computes a block only after the previous block's product, to save memory.
 func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, after *Node) {
 	rows := max(1, d.block/d.width())
 	if !d.fused || rows >= d.rows() {

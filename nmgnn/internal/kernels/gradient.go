@@ -11,8 +11,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Linear applies a linear map to x [m, width] → [rows, width], with adjoint as its gradient: automatic differentiation
-// would scatter in random order or transpose every epoch. It panics if apply returns another number of rows.
+// Linear applies a linear map to x [m, width] → [rows, width]. adjoint computes its gradient: automatic differentiation
+// would scatter in random order, or transpose every epoch. It panics if apply returns another number of rows.
 func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	y := apply(StopGradient(x))
 	if y.Shape().Dimensions[0] != rows {
@@ -28,8 +28,8 @@ func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node)
 	return Linear(x, rows, apply, adjoint)
 }
 
-// Dense returns x·w, x [rows, width], w [width, out]; gradients sum in a fixed order if [fused.SumsInOrder]. The
-// result's gradient must be zero in rows where seen [rows, 1] is zero; seen may be nil.
+// Dense returns x·w for x [rows, width] and w [width, out]. If [fused.SumsInOrder], gradients sum in a fixed order.
+// Where seen [rows, 1] is zero, the result's gradient must be zero; seen may be nil.
 func Dense(x, w, seen *Node) *Node {
 	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
 	if !fused.SumsInOrder(x.Graph()) {
@@ -41,8 +41,8 @@ func Dense(x, w, seen *Node) *Node {
 		Argument{w, func(v *Node) *Node { return fused.Outer(fixed, v, seen) }})
 }
 
-// DenseAdjoint returns xᵀ·v, x [rows, width], v [rows, out], for large x. v must be zero in rows where seen [rows, 1]
-// is zero; seen may be nil.
+// DenseAdjoint returns xᵀ·v for a large x [rows, width] and v [rows, out]. Where seen [rows, 1] is zero, v must be
+// zero; seen may be nil.
 func DenseAdjoint(x, v, seen *Node) *Node {
 	if fused.SumsInOrder(x.Graph()) {
 		return fused.Outer(x, v, seen)
@@ -53,8 +53,8 @@ func DenseAdjoint(x, v, seen *Node) *Node {
 
 const leanParam = "/nodemask_lean"
 
-// Lean lets a computation omit additions of zero and, if zeroOne (masks hold only 0 and 1), multiplications by masks.
-// XLA then fuses differently, which may change rounding, and so batch normalization's digits.
+// Lean lets a computation omit additions of zero and, if zeroOne says that masks hold only 0 and 1, multiplications by
+// masks. XLA then fuses differently, which may change rounding.
 func Lean(g *Graph, zeroOne bool) { model.SetGraphParam(g, leanParam, zeroOne) }
 
 func lean(g *Graph) (is, zeroOne bool) {
@@ -63,7 +63,7 @@ func lean(g *Graph) (is, zeroOne bool) {
 	return is && fused.Skips(g), zeroOne
 }
 
-// Argument is an input of a function; Adjoint maps the result's gradient to X's gradient.
+// Argument is an input X of a function. Adjoint returns X's gradient, given the result's gradient v.
 type Argument struct {
 	X       *Node
 	Adjoint func(v *Node) *Node
@@ -72,7 +72,7 @@ type Argument struct {
 // WithAdjoints returns y with these gradients towards its arguments, and no others.
 //
 // GoMLX allows custom gradients on identities only. So an identity on y receives v, y's gradient, and an identity on
-// each x returns Adjoint(v). An element of x minus itself links both; the link's gradient is never computed.
+// each X returns Adjoint(v). An element of X minus itself, which is 0, links both identities.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
 	for _, a := range arguments {
@@ -99,7 +99,7 @@ func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	})
 }
 
-// Remember returns f, computed once per node, so that gradients towards several arguments share work.
+// Remember returns a function that calls f once per node, so that gradients towards several arguments share work.
 func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	made := map[*Node]T{}
 	return func(v *Node) T {
@@ -110,7 +110,7 @@ func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	}
 }
 
-// GoMLX's Pad has no gradient; Concatenate has.
+// padRows does not use GoMLX's Pad, which has no gradient.
 func padRows(x *Node, rows int) *Node {
 	missing := rows - x.Shape().Dimensions[0]
 	if missing == 0 {

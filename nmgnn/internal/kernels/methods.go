@@ -9,8 +9,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Seeing returns p for a computation that reads only result rows where seen [rows, 1] is not zero. Other rows may be
-// zero; their gradients must be zero. If seen is nil or p scatters: p itself.
+// Seeing returns p for a computation that reads only the result rows where seen [rows, 1] is not zero. Other rows may
+// be zero; their gradients must be zero. It returns p itself if seen is nil or p uses scatters.
 func Seeing(p Product, seen *Node) Product {
 	if p.fused && seen != nil {
 		p.seen = seen
@@ -18,8 +18,8 @@ func Seeing(p Product, seen *Node) Product {
 	return p
 }
 
-// Reach returns 1 for rows seen [rows, 1] and for rows that a seen row's sum reads, else 0. Only columns where mask
-// [rows, 1] is not zero count; nil means all. It returns nil, meaning all rows, if the backend gains nothing.
+// Reach returns [rows, 1]: 1 for each row in seen [rows, 1] and each row that their sums read, else 0. Sums read only
+// columns where mask [rows, 1] is not zero; nil: all. It returns nil, meaning all rows, on backends that gain nothing.
 func Reach(p Product, seen, mask *Node) *Node {
 	if !p.fused || seen == nil || !fused.Skips(seen.Graph()) {
 		return nil
@@ -27,8 +27,8 @@ func Reach(p Product, seen, mask *Node) *Node {
 	return p.in(seen.Graph()).Reach(seen, mask)
 }
 
-// Rooted returns h + [Sum] + bias of a square matrix in one loop, with gradients towards h and bias [1, width]. It
-// returns nil if the computation is not [Lean], or p scatters.
+// Rooted returns h + [Sum] + bias for a square matrix in one loop, with gradients towards h and bias [1, width]. It
+// returns nil if the computation is not [Lean], or p uses scatters.
 func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	is, zeroOne := lean(h.Graph())
 	if !p.fused || !is || mask != nil && !zeroOne {
@@ -49,7 +49,7 @@ func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	}}, Argument{bias, func(v *Node) *Node { return ReduceAndKeep(v, ReduceSum, 0) }})
 }
 
-// Times returns Σ over each row's entries of weights [slots, heads] times h: [columns, width] → [rows, width]. Where
+// Times returns Σ weights·h over each row's entries: weights [slots, heads], h [columns, width] → [rows, width]. Where
 // factor [columns, 1] is zero, h must be zero and need not be read.
 func (p Product) Times(h, factor, weights *Node) *Node {
 	return times(p.pattern, h, weights, nil, fused.Rows{Heard: factor, Wanted: p.seen})
@@ -66,8 +66,8 @@ func times(p *pattern, h, weights, positions *Node, r fused.Rows) *Node {
 	return p.Total(gathered)
 }
 
-// Back multiplies with the transpose: v [rows, width] → [columns, width], weights as in Times. Rows where factor
-// [columns, 1] is zero may be zero. Back and TotalBack panic on a product made without gradients.
+// Back multiplies with the transposed matrix: v [rows, width] → [columns, width], weights as in Times. Result rows
+// where factor [columns, 1] is zero may be zero. Back and TotalBack panic if the product was made without gradients.
 func (p Product) Back(v, factor, weights *Node) *Node {
 	p.needTransposed()
 	var positions *Node
@@ -88,7 +88,7 @@ func (p Product) TotalBack(e *Node) *Node {
 	return p.adjoint.Total(p.transposed(e))
 }
 
-// SumDropped returns [Sum] without a mask, with keep = DropEntries of the values.
+// SumDropped returns [Sum] without a mask, where keep is the matrix's values under dropout.
 func (p Product) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
 	if !p.fused || !fused.Skips(g) {
@@ -104,14 +104,13 @@ func (p Product) SumDropped(h *Node, s Stream, rate float64, gradients bool) *No
 	})
 }
 
-// DropEntries zeroes numbers of x [slots, heads] with probability rate and divides the others by 1-rate; nil x is ones.
-// A stream drops the same entries in all kernels.
+// DropEntries zeroes numbers of x [slots, heads] (nil: ones) with probability rate and divides the others by 1-rate. A
+// stream drops the same entries in all kernels.
 func (p Product) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
 	if p.fused {
-		return s.drop(x, p.Slots(), heads, rate, nil, nil) // slots are entries
+		return s.drop(x, p.Slots(), heads, rate, nil, nil)
 	}
 	g := s.key.Graph()
-	// Entries, not slots, are numbered, so that all kernels drop the same entries.
 	entry := ConvertDType(p.position().NodeValue(g), dtypes.Uint32)
 	shape := shapes.Make(dtypes.Uint32, p.Slots(), heads)
 	positions := entry
@@ -130,7 +129,7 @@ func (p Product) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
 	if !p.fused {
 		return Div(Sum(p, h, mask, keep, gradients), divisor)
 	}
-	weights := p.Spread(Inverse(divisor)) // dividing the entries' weights costs nothing
+	weights := p.Spread(Inverse(divisor))
 	if keep != nil {
 		weights = Mul(weights, keep)
 	}
@@ -139,7 +138,7 @@ func (p Product) Mean(h, mask, divisor, keep *Node, gradients bool) *Node {
 
 // Attend returns the sums that [Attention] describes.
 func (p Product) Attend(a Attention) *Node {
-	if !p.fused || a.Present != nil { // the loops cannot omit entries
+	if !p.fused || a.Present != nil {
 		return attendByParts(p, a)
 	}
 	g := a.Values.Graph()
@@ -164,8 +163,8 @@ func (p Product) Attend(a Attention) *Node {
 	}
 	y, alpha, kept := m.Attend(s, value, a.Keep, biased)
 	if !a.Gradients {
-		// The pure-Go backend fails if a program ends with one of several results and does not use later ones; this
-		// node comes after all.
+		// The pure-Go backend fails if a program ends with one of several results and later ones are unused. So another
+		// node follows.
 		return StopGradient(y)
 	}
 	type gradients struct{ scores, target *Node }
@@ -195,8 +194,8 @@ func (p Product) cleared(e *Node) *Node {
 	return Where(BroadcastToDims(GreaterThan(valid, ZerosLike(valid)), e.Shape().Dimensions...), e, ZerosLike(e))
 }
 
-// PairScores returns two nodes [nodes, heads]: per head, inner products of h [nodes, width] with a and with b [heads,
-// width/heads], with gradients towards all three.
+// PairScores returns two nodes [nodes, heads]: each head's inner products of h [nodes, width] with a and with b [heads,
+// width/heads]. All three get gradients.
 func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 	if !p.fused {
 		return HeadProducts(h, a), HeadProducts(h, b)
@@ -207,7 +206,7 @@ func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 	type gradients struct{ x, a, b *Node }
 	backward := Remember(func(v *Node) gradients {
 		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
-		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)} // see Attend
+		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)}
 	})
 	// One node joins both results, so it receives both gradients.
 	source, target = fused.Score(x, fa, fb, dims[0])
@@ -218,14 +217,14 @@ func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 	return half(both, 0), half(both, 1)
 }
 
-// LeakyScores returns a·LeakyReLU(source_u + target_v), with this slope below zero, per entry (v, u) and head: source
-// [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads]; with gradients, if asked, to all.
+// LeakyScores returns a·LeakyReLU(source_u + target_v) for each entry (v, u) and head. LeakyReLU has this slope below
+// zero. Shapes: source [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads]. If gradients is
+// true, all three get gradients.
 func (p Product) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
 	if p.fused {
 		pairs := Add(Sources(p, source, gradients), Targets(p, target, gradients))
 		return HeadProducts(activation.LeakyReluWith(pairs, slope), a)
 	}
-	// Scatters recompute pairs of rows at each use instead of storing them per entry.
 	h, x := StopGradient(source), StopGradient(target)
 	y := HeadProducts(activation.LeakyReluWith(Add(p.Gather(h), p.Spread(x)), slope), StopGradient(a))
 	if !gradients {
@@ -242,10 +241,10 @@ func (p Product) LeakyScores(source, target, a *Node, slope float64, gradients b
 		func(d *Node) *Node { return slopes(p.pattern, h, x, d) })
 }
 
-// withLeakyAdjoints returns y = a·LeakyReLU(source_u + target_v) with gradients. d is the gradient of y; ofTarget
-// returns u_v = Σ_u d_vu·LeakyReLU'(source_u + target_v), and ofSource the same sum over v, w_u; both omit a. The
-// gradients are a·u towards target, a·w towards source and, as LeakyReLU(x) = x·LeakyReLU'(x), Σ_v target_v·u_v + Σ_u
-// source_u·w_u towards a.
+// withLeakyAdjoints returns y = a·LeakyReLU(source_u + target_v) with gradients. Given the gradient d of y, ofTarget
+// returns s_v = Σ_u d_vu·LeakyReLU'(source_u + target_v), and ofSource returns t_u, the same sum over v. The gradients
+// are a·s towards target, a·t towards source and, as LeakyReLU(x) = x·LeakyReLU'(x), Σ_v target_v·s_v + Σ_u
+// source_u·t_u towards a.
 func withLeakyAdjoints(y, source, target, a *Node, ofSource, ofTarget func(d *Node) *Node) *Node {
 	ofSource, ofTarget = Remember(ofSource), Remember(ofTarget)
 	weights := StopGradient(Reshape(a, 1, source.Shape().Dimensions[1]))
@@ -258,7 +257,7 @@ func withLeakyAdjoints(y, source, target, a *Node, ofSource, ofTarget func(d *No
 		}})
 }
 
-// ELU returns x where positive and exp(x)-1 elsewhere, any shape, with its gradient.
+// ELU returns x (any shape) where positive, else exp(x)-1, with a gradient.
 func ELU(x *Node) *Node {
 	fixed := StopGradient(x)
 	if x.Rank() == 2 && fused.Available(x.Graph()) {

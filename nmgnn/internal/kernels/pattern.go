@@ -11,13 +11,13 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// pattern holds the entries of a matrix, or of its transpose, by row, then padding, which is in no row but has valid
+// pattern holds the entries of a matrix, or of its transpose, row by row. Then comes padding: in no row, but with valid
 // indices for gathers.
 type pattern struct {
-	fused                bool // package fused's loops run, else scatters
+	fused                bool // runs fused loops, not scatters
 	rows, room           int
 	matrix               csr.Matrix
-	offsets, column, row *model.Variable // [rows+1, 1] for fused loops, [room, 1], [room, 1]
+	offsets, column, row *model.Variable // [rows+1, 1] if fused, [room, 1], [room, 1]
 	into                 *Constants
 }
 
@@ -33,7 +33,7 @@ func newPattern(into *Constants, m csr.Matrix, o Options) *pattern {
 	return p
 }
 
-// check has ensured that the number of entries fits int32.
+// narrow cannot overflow: check limits the number of entries.
 func narrow(offsets []int64) []int32 {
 	narrowed := make([]int32, len(offsets))
 	for i, o := range offsets {
@@ -79,13 +79,13 @@ func (p *pattern) replace(m csr.Matrix) error {
 	return err
 }
 
-// Slots returns the number of entries and padding.
+// Slots returns the number of entries, plus padding.
 func (p *pattern) Slots() int { return p.room }
 
-// Gather returns h [columns, width] at each entry's column: [slots, width].
+// Gather returns row u of h [columns, width] for each entry (v, u): [slots, width].
 func (p *pattern) Gather(h *Node) *Node { return Gather(h, p.column.NodeValue(h.Graph())) }
 
-// Spread returns x [rows, width] at each entry's row: [slots, width].
+// Spread returns row v of x [rows, width] for each entry (v, u): [slots, width].
 func (p *pattern) Spread(x *Node) *Node {
 	row := p.rowOf()
 	if p.into.err != nil {
@@ -106,7 +106,8 @@ func (p *pattern) Total(e *Node) *Node {
 	return ScatterSum(zeros, p.row.NodeValue(e.Graph()), e, true, false)
 }
 
-// Highest returns each row's maximum, [Lowest] if empty: e [slots, width], Lowest in padding → [rows, width].
+// Highest returns each row's maximum, or [Lowest] without entries: e [slots, width] → [rows, width]. e must hold Lowest
+// in padding.
 func (p *pattern) Highest(e *Node) *Node {
 	if p.fused {
 		return p.in(e.Graph()).Highest(e)
@@ -118,18 +119,17 @@ func (p *pattern) Highest(e *Node) *Node {
 	return ScatterMax(start, p.row.NodeValue(e.Graph()), e, true, false)
 }
 
-// Agreement returns each entry's inner products, per head, of x [rows, width] and h [columns, width]: [slots, heads].
+// Agreement returns, for each entry (v, u) and head, the inner product of x_v and h_u: x [rows, width], h [columns,
+// width] → [slots, heads].
 func (p *pattern) Agreement(x, h *Node, heads int) *Node {
 	if p.fused {
 		return p.in(x.Graph()).Agreement(x, h, heads)
 	}
-	// The matrix product of [sumHeads] would be stored per entry.
 	return ReduceSum(Reshape(Mul(p.Spread(x), p.Gather(h)), p.room, heads, -1), -1)
 }
 
-// noFuse returns x such that XLA on a CPU does not fuse it into uses that would recompute it per entry. XLA removes
-// OptimizationBarrier before fusion but never fuses a scatter; this one adds zero to a row, in place. On a GPU more
-// fusion means fewer launches.
+// noFuse returns an x that XLA on a CPU does not fuse into its uses, which would recompute it for each entry. XLA never
+// fuses a scatter, so noFuse scatters zeros into x. On a GPU more fusion means fewer launches.
 func (p *pattern) noFuse(x *Node) *Node {
 	if !p.fused {
 		return x

@@ -22,19 +22,19 @@ type Kernel string
 const (
 	// FusedKernel runs package fused's loops: fastest for XLA on a CPU and the pure-Go backend.
 	FusedKernel Kernel = "fused"
-	// ScatterKernel gathers a row per entry and adds it to the entry's result: fewest GPU kernels, slow on a CPU.
+	// ScatterKernel gathers a row per entry and adds it to a row of the result: fewest GPU kernels, slow on a CPU.
 	ScatterKernel Kernel = "scatter"
 )
 
 // Kernels returns all kernels.
 func Kernels() []Kernel { return []Kernel{FusedKernel, ScatterKernel} }
 
-// Plan configures the computation with a graph: see [PlanFor].
+// Plan says how to compute with a graph: see [PlanFor].
 type Plan struct {
 	Kernel Kernel // for sums over neighbours, and for sparse features
-	// DenseFeatures stores features with zeros.
+	// DenseFeatures stores features as a dense matrix.
 	DenseFeatures bool
-	// Transposed also stores dense features transposed; the pure-Go backend would transpose them every epoch.
+	// Transposed also stores dense features transposed; otherwise the pure-Go backend would transpose them every epoch.
 	Transposed bool
 }
 
@@ -44,8 +44,8 @@ type Planned struct {
 	Plan
 }
 
-// PlanFor returns the plan for features of a density (the share of nonzeros): package fused if b runs it, else scatters
-// (on a CPU up to 27 times slower). A nil b means any backend and gets scatters.
+// PlanFor returns the plan for features whose share of nonzeros is density: package fused if b runs it, else scatters
+// (on a CPU up to 27 times slower). A nil b, an unknown backend, gets scatters.
 func PlanFor(b compute.Backend, density float64) Plan {
 	if b, ok := b.(Planned); ok {
 		return b.Plan
@@ -64,35 +64,35 @@ type Options struct {
 	Kernel Kernel
 	// Symmetric means that the matrix is its own transpose.
 	Symmetric bool
-	// Gradients adds products with the transposed matrix.
+	// Gradients allows gradients, which need the transposed matrix.
 	Gradients bool
-	// Slots makes room for this many entries in [Product.Replace], with [FusedKernel]; never fewer than now.
+	// Slots lets [Product.Replace] use up to this many entries, with [FusedKernel]; if fewer than now, it is ignored.
 	Slots int
-	// Share is the backend to share memory with, for frequent Replace; nil: none.
+	// Share is the backend to share memory with, which speeds up Replace; nil: none.
 	Share compute.Backend
 }
 
 // Product is a sparse matrix [rows, columns] in variables, for use inside a computation.
 //
-// Each entry has a slot; data of entries is a node [slots, width]. Slots without entries are padding, which must be 0
-// in weights and totals and may be anything elsewhere. Heads share the width equally, in order. nil weights, masks and
+// Each entry has a slot; a node [slots, width] holds data of entries. Other slots are padding, where weights and terms
+// of totals must be 0 and other data may be anything. Heads share the width equally, in order. nil weights, masks and
 // factors are ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
-// Gather, Spread, Total, TotalBack, Highest and Agreement stop gradients or leave them to automatic differentiation.
+// Gather, Spread, Total, TotalBack, Highest and Agreement do not.
 type Product struct {
 	*parts
-	seen *Node // [rows, 1]; nil: all
+	seen *Node // from [Seeing]; nil: all rows
 }
 
-// Views of a product ([Seeing]) share parts.
+// parts are shared by a product and what [Seeing] returns for it.
 type parts struct {
 	*pattern  // of the matrix
 	adjoint   *pattern
 	constants *Constants
 	options   Options
 	lazy      map[string]lazy // made on first use
-	// the entries in the transpose's order, during Replace; may be nil
+	// during Replace, entries' numbers in the transpose's order; may be nil
 	from []int32
 }
 
@@ -106,11 +106,11 @@ type lazy struct {
 var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entries that there is room for, can take " +
 	"another's place")
 
-// Lowest is below every score, yet does not overflow in subtraction or exp.
+// Lowest is below every score, yet subtraction and exp do not overflow.
 const Lowest = -1e30
 
-// New returns a product of a matrix without its values, which are passed as weights. Variables go below path. Indices
-// out of range, too many entries and unknown kernels are errors.
+// New returns a product with a matrix's pattern; values are passed as weights. Variables go below path. Indices out of
+// range, too many entries and unknown kernels are errors.
 func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
 	if err := check(m); err != nil {
 		return Product{}, err
@@ -119,12 +119,12 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		return Product{}, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && o.Slots == 0 {
-		o.Kernel = ScatterKernel // scatters' gradients ignore the slot of padding
+		o.Kernel = ScatterKernel // scatters' gradients ignore padding
 	}
 	constants := NewConstants(store, path).Share(o.Share)
 	p := &parts{constants: constants, options: o, lazy: map[string]lazy{}}
 	p.pattern = newPattern(constants, m, o)
-	p.adjoint = p.pattern // if symmetric or without gradients
+	p.adjoint = p.pattern
 	if p.hasTransposed() {
 		transposed, _ := m.Transpose()
 		p.adjoint = newPattern(NewConstants(store, path+"_transposed").Share(o.Share), transposed, o)

@@ -11,13 +11,12 @@ import (
 // Random makes random bits in a computation by hashing a key, the stream's number and the position. It has no state.
 // Unlike with GoMLX's generator, a seed gives the same dropout on every backend.
 type Random struct {
-	key     *Node // [2] uint32, fresh every epoch
+	key     *Node // [2] uint32, new every epoch
 	streams uint32
-	fused   bool // package fused computes the hashes
+	fused   bool
 }
 
-// NewRandom returns a generator with key [2] uint32; each draw takes one stream. [FusedKernel] hashes in package fused,
-// with equal numbers.
+// NewRandom returns a generator with key [2] uint32. The kernel does not change its numbers.
 func NewRandom(key *Node, kernel Kernel) *Random {
 	return &Random{key: key, fused: kernel == FusedKernel}
 }
@@ -26,7 +25,7 @@ func NewRandom(key *Node, kernel Kernel) *Random {
 // training) returns x.
 func (r *Random) Dropout(x *Node, rate float64) *Node { return r.DropoutSeen(x, rate, nil) }
 
-// DropoutSeen is [Random.Dropout]; rows where seen [rows, 1] is zero may be zero. nil: all are seen.
+// DropoutSeen is [Random.Dropout], but may zero rows where seen [rows, 1] is zero. seen may be nil.
 func (r *Random) DropoutSeen(x *Node, rate float64, seen *Node) *Node {
 	if r == nil || rate == 0 {
 		return x
@@ -37,8 +36,8 @@ func (r *Random) DropoutSeen(x *Node, rate float64, seen *Node) *Node {
 	return Mul(x, r.Next().Keep(Positions(x.Graph(), nil, x.Shape().Dimensions), rate))
 }
 
-// DropoutReLU returns [Random.DropoutSeen] of max(x, 0) in one loop; nil if the computation is not [Lean], or drops
-// nothing.
+// DropoutReLU returns [Random.DropoutSeen] of max(x, 0), in one loop; or nil, if the computation is not [Lean] or
+// nothing is dropped.
 func (r *Random) DropoutReLU(x *Node, rate float64, seen *Node) *Node {
 	is, _ := lean(x.Graph())
 	if r == nil || rate == 0 || !r.fused || !is || x.Rank() != 2 {
@@ -53,14 +52,14 @@ func (r *Random) dropped(x *Node, rate float64, seen, gate *Node) *Node {
 	return Linear(x, d[0], drop, drop)
 }
 
-// Next returns the next stream, for drawing the same numbers in two orders.
+// Next returns the next stream, for drawing the same numbers twice, in different orders.
 func (r *Random) Next() Stream {
 	s := Stream{key: r.key, number: r.streams}
 	r.streams++
 	return s
 }
 
-// Stream is one draw of a [Random]: a number per position.
+// Stream is a stream of a [Random]: a random number per position.
 type Stream struct {
 	key    *Node
 	number uint32
@@ -74,7 +73,7 @@ func (s Stream) half(i int) *Node {
 	return mix(BitwiseXor(key, Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
 }
 
-// drop returns x·Keep (positions counted row by row; nil x is ones), and 0 where gate is below 0.
+// drop returns x (nil: ones) times Keep, where positions count row by row, and 0 where gate is below 0.
 func (s Stream) drop(x *Node, rows, columns int, rate float64, seen, gate *Node) *Node {
 	draw, scale := s.dropped(rate)
 	return fused.Drop(draw, scale, x, rows, columns, seen, gate)
@@ -89,13 +88,13 @@ func (s Stream) dropped(rate float64) (draw, scale *Node) {
 	return Concatenate(parts, 1), Reshape(scale, 1, 1)
 }
 
-// Keep returns 1/(1-rate) at kept positions (uint32, any shape), 0 at dropped ones.
+// Keep returns 0 for each position (uint32, any shape) with probability rate, else 1/(1-rate).
 func (s Stream) Keep(positions *Node, rate float64) *Node {
 	bound, scale := readRate(positions.Graph(), rate)
 	return s.kept(positions, bound, scale)
 }
 
-// Kept returns 1 with probability 1-rate, else 0, per position (uint32, any shape).
+// Kept returns 0 for each position (uint32, any shape) with probability rate, else 1.
 func (s Stream) Kept(positions *Node, rate float64) *Node {
 	bound, _ := readRate(positions.Graph(), rate)
 	return s.kept(positions, bound, Const(positions.Graph(), float32(1)))
@@ -103,13 +102,13 @@ func (s Stream) Kept(positions *Node, rate float64) *Node {
 
 func (s Stream) kept(positions, bound, value *Node) *Node {
 	g, shape := positions.Graph(), shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)
-	// Two keyed rounds keep streams uncorrelated.
+	// Two rounds, each with half a key, keep streams uncorrelated.
 	bits := mix(Add(mix(BitwiseXor(positions, s.half(0))), s.half(1)))
 	dropped := LessThan(bits, bound)
 	return Where(dropped, BroadcastToShape(Const(g, float32(0)), shape), BroadcastToShape(value, shape))
 }
 
-// mix is Chris Wellons' "lowbias32", a bijection in which each input bit flips each output bit about half of the time.
+// mix is Chris Wellons' hash "lowbias32", a bijection.
 func mix(x *Node) *Node {
 	g := x.Graph()
 	x = BitwiseXor(x, BitwiseShiftRightLogicalScalar(x, uint32(16)))

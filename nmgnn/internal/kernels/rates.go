@@ -8,14 +8,14 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rates are drop rates in variables, so that they can change without recompiling. A draw finds its variable by the rate
-// that it was compiled with.
+// Rates are drop rates in variables, so that they can change without recompiling. Dropout finds its variable by the
+// rate with which it was compiled.
 type Rates struct {
 	compiled       []float64
-	bounds, scales *model.Variable // [rates]; nil without rates
+	bounds, scales *model.Variable // nil without rates
 }
 
-// NewRates returns variables for rates below a path of the store. Rate 0 means no draw.
+// NewRates puts rates into variables below path. Rate 0 means no dropout.
 func NewRates(store *model.Store, path string, rates []float64) (*Rates, error) {
 	r := &Rates{compiled: slices.Clone(rates)}
 	if len(rates) == 0 {
@@ -27,8 +27,8 @@ func NewRates(store *model.Store, path string, rates []float64) (*Rates, error) 
 	return r, into.Err()
 }
 
-// Replace sets other rates, in order. It returns [ErrNoFit] if the computation would differ: another number of rates, a
-// rate that becomes or stops being 0, or different rates where equal ones were compiled.
+// Replace sets other rates, in the same order. It returns [ErrNoFit] if the computation would differ: another number of
+// rates, a rate that becomes or stops being 0, or different rates where equal ones were compiled.
 func (r *Rates) Replace(rates []float64) error {
 	if len(rates) != len(r.compiled) {
 		return ErrNoFit
@@ -48,7 +48,7 @@ func (r *Rates) Replace(rates []float64) error {
 	return overwrite(r.scales, scales)
 }
 
-// Use makes the computation's draws read these rates; a nil r compiles rates in.
+// Use makes the computation's dropout read these rates. If r is nil, rates are compiled in.
 func (r *Rates) Use(g *Graph) {
 	if r != nil {
 		model.SetGraphParam(g, ratesParam, r)
@@ -69,7 +69,7 @@ func readRate(g *Graph, rate float64) (bound, scale *Node) {
 	return Const(g, bounds[0]), Const(g, scales[0])
 }
 
-// A hash below its bound is dropped; scales are 1/(1-rate).
+// valuesOf returns, per rate, the bound below which hashes mean dropping, and the scale 1/(1-rate).
 func valuesOf(rates []float64) (bounds []uint32, scales []float32) {
 	for _, rate := range rates {
 		bounds = append(bounds, uint32(math.Round(rate*(1<<32-1))))

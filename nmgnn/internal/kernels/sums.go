@@ -9,21 +9,21 @@ import (
 	"nodemask/csr"
 )
 
-// Sum returns Σ of mask·h over each row's entries: h [columns, width], mask [columns, 1] → [rows, width]. keep [slots,
-// 1] multiplies the entries. Only h gets a gradient. Masked rows need not be read.
+// Sum returns Σ mask·h over each row's entries: h [columns, width], mask [columns, 1] → [rows, width]. keep [slots, 1]
+// multiplies the terms. Only h gets a gradient. Masked rows of h need not be read.
 func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 	h, factor := masked(p.fused, h, mask)
 	return linear(gradients, h, p.Rows(), func(h *Node) *Node { return p.Times(h, factor, keep) },
 		func(v *Node) *Node { return p.Back(v, factor, keep) })
 }
 
-// factor is mask if reading it speeds up a product, else nil.
+// masked returns h times mask, or h itself if factor suffices. factor is mask if that speeds up a product, else nil.
 func masked(fused bool, h, mask *Node) (product, factor *Node) {
 	if mask == nil {
 		return h, nil
 	}
 	mask = StopGradient(mask)
-	if h.Shape().Dimensions[1] > 1 { // reading a single column costs as much as its factor
+	if h.Shape().Dimensions[1] > 1 {
 		factor = mask
 		if is, zeroOne := lean(h.Graph()); fused && is && zeroOne {
 			return h, factor
@@ -37,8 +37,8 @@ func Values(p Product) *model.Variable {
 	return p.Floats("value", func(m csr.Matrix) []float32 { return m.Values })
 }
 
-// WeightedSum returns Σ weights_vu·h_u over each row's entries: weights [slots, heads], h [columns, width] → [rows,
-// width], with gradients towards both.
+// WeightedSum returns Σ_u weights_vu·h_u for each row v: weights [slots, heads], h [columns, width] → [rows, width],
+// with gradients towards both.
 func WeightedSum(p Product, weights, h *Node, gradients bool) *Node {
 	heads := weights.Shape().Dimensions[1]
 	weights = Mul(weights, Valid(p, h.Graph()))
@@ -51,13 +51,13 @@ func WeightedSum(p Product, weights, h *Node, gradients bool) *Node {
 		Argument{weights, func(v *Node) *Node { return p.Agreement(v, value, heads) }})
 }
 
-// Sources returns h [columns, width] at each entry's column: [slots, width].
+// Sources returns row u of h [columns, width] for each entry (v, u): [slots, width].
 func Sources(p Product, h *Node, gradients bool) *Node {
 	return linear(gradients, h, p.Slots(), p.Gather,
 		func(v *Node) *Node { return p.TotalBack(Mul(v, Valid(p, h.Graph()))) })
 }
 
-// Targets returns h [rows, width] at each entry's row: [slots, width].
+// Targets returns row v of h [rows, width] for each entry (v, u): [slots, width].
 func Targets(p Product, h *Node, gradients bool) *Node {
 	return linear(gradients, h, p.Slots(), p.Spread, func(v *Node) *Node { return Total(p, v, false) })
 }
@@ -68,8 +68,8 @@ func Total(p Product, e *Node, gradients bool) *Node {
 	return linear(gradients, e, p.Rows(), total, p.Spread)
 }
 
-// RowMax returns each row's maximum, 0 if empty: e [slots, width] → [rows, width]. present [slots, 1] is 1 for entries
-// that count; nil: all. Equal maxima share the gradient.
+// RowMax returns each row's maximum, or 0 without entries: e [slots, width] → [rows, width]. present [slots, 1] is 1
+// for entries that count; nil: all. Equal maxima share the gradient.
 func RowMax(p Product, e, present *Node, gradients bool) *Node {
 	fixed := StopGradient(e)
 	is, among := Among(p, fixed, present)

@@ -10,11 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// mostOfTensor limits a tensor's description in bytes: decoding a long list of sizes takes many times its text's
-// memory.
+// mostOfTensor limits a tensor's description in bytes: a long list of sizes takes many times its text's memory.
 const mostOfTensor = 1024
 
-// parseHeader needs memory of a few times the header's size.
 func (f *File) parseHeader(header []byte) error {
 	if !bytes.HasPrefix(header, []byte("{")) {
 		return f.errorf(lengthSize,

@@ -10,7 +10,7 @@ import (
 
 // mapFile reads the file, as mapping is unavailable.
 func mapFile(f *os.File, size int64, _ bool) ([]byte, error) {
-	words := make([]int64, (size+7)/8) // aligned for all numbers
+	words := make([]int64, (size+7)/8) // int64 aligns the bytes for all numbers
 	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
 	if _, err := f.ReadAt(data, 0); err != nil && err != io.EOF {
 		return nil, err

@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// Array is a slice of numbers, in native byte order, mapped from a file, so that it may exceed memory; in memory if
-// files cannot be mapped.
+// Array is a slice of numbers in native byte order. It is mapped from a file, so it may exceed memory; it is in memory
+// if files cannot be mapped.
 type Array[T Number] struct {
 	Values []T
 	file   *os.File
 	bytes  []byte
 }
 
-// NewArray returns an array of n zeros, in a file that it removes from $TMPDIR at once. It reserves disk space, so a
-// full disk is an error here, not later.
+// NewArray returns an array of n zeros, in a file in $TMPDIR whose name it removes at once. It reserves disk space, so
+// a full disk is an error here, not later.
 func NewArray[T Number](n int) (_ *Array[T], err error) {
 	var zero T
 	size := int64(n) * int64(unsafe.Sizeof(zero))

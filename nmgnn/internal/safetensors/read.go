@@ -24,7 +24,8 @@ type Kind struct {
 	Remedy string // advice if the file is damaged
 }
 
-// File is an open, checked file, mapped if possible: tensors are read on use, and memory can be reclaimed.
+// File is an open, checked file. It is mapped if possible: tensors are read on use, and the system can reclaim their
+// memory.
 type File struct {
 	path     string
 	kind     Kind
@@ -42,7 +43,7 @@ func Open(path string, kind Kind) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer disk.Close() // the mapping remains
+	defer disk.Close() // the mapping stays valid
 	info, err := disk.Stat()
 	if err != nil {
 		return nil, err
@@ -76,8 +77,7 @@ func (f *File) Close() error {
 	return release()
 }
 
-// Guard calls read and turns memory faults into an error, since a mapped file may be truncated meanwhile. It covers
-// only the calling goroutine.
+// Guard calls read. A memory fault in its goroutine becomes an error: a mapped file may be truncated meanwhile.
 func Guard(path string, read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -151,7 +151,7 @@ func (f *File) identify() error {
 	return nil
 }
 
-// start is the data's first byte in the file.
+// place checks that tensors follow one another without gaps. start is where the data begin in the file.
 func (f *File) place(start int64) error {
 	slices.SortStableFunc(f.tensors, func(s, t tensor) int {
 		return cmp.Or(cmp.Compare(s.begin, t.begin), cmp.Compare(s.end, t.end))
@@ -187,7 +187,7 @@ func (f *File) verify(header []byte) error {
 	}
 	sum := sha256.New()
 	start := lengthSize + int64(len(header))
-	var wrong error // reported after a checksum error, as damage is likelier
+	var wrong error // a checksum error is reported first: damage is likelier
 	for _, t := range f.tensors {
 		const chunk = 1 << 20
 		for at := t.begin; at < t.end; at += chunk {
@@ -275,7 +275,7 @@ func described(sizes []int) string {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// view returns raw's numbers: in place if the machine can read them, else a copy.
+// view returns the numbers in raw: raw's own memory if the machine can read it, else a copy.
 func view[T Number](raw []byte) []T {
 	var zero T
 	n, start := len(raw)/int(unsafe.Sizeof(zero)), unsafe.Pointer(unsafe.SliceData(raw))
@@ -283,6 +283,6 @@ func view[T Number](raw []byte) []T {
 		return unsafe.Slice((*T)(start), n)
 	}
 	data := make([]T, n)
-	_, _ = binary.Decode(raw, binary.LittleEndian, data) // fails only if raw is too short
+	_, _ = binary.Decode(raw, binary.LittleEndian, data)
 	return data
 }

@@ -36,9 +36,9 @@ import (
 const (
 	version     = "1"
 	maxFile     = 1 << 40
-	maxHeader   = 100_000_000 // the format's own limit
+	maxHeader   = 100_000_000
 	maxTensors  = 4096
-	maxMetadata = 256 // keys
+	maxMetadata = 256
 	maxRank     = 8
 )
 
@@ -57,7 +57,7 @@ const (
 	headerAlignment = 8
 )
 
-// none replaces the header's checksum while computing it.
+// none stands for the header's checksum while that is computed.
 var none = strings.Repeat("0", sumLength)
 
 // Number is an element type of tensors.
@@ -81,11 +81,11 @@ func typeOf[T Number]() string {
 type tensor struct {
 	name, dtype string
 	shape       []int
-	begin, end  int64           // in the data
+	begin, end  int64
 	write       func(io.Writer) // writes the values in little-endian order; nil after reading
 }
 
-// Builder collects a file's tensors without copying: do not change them before writing.
+// Builder collects a file's tensors. It does not copy them: do not change them before writing.
 type Builder struct {
 	kind     string
 	metadata map[string]string
@@ -93,7 +93,7 @@ type Builder struct {
 	err      error // the first error of an Add
 }
 
-// New returns a Builder for a kind of file, whose metadata adds to the format's own.
+// New returns a Builder for a kind of file; metadata is added to the format's own.
 func New(kind string, metadata map[string]string) *Builder {
 	b := &Builder{kind: kind, metadata: maps.Clone(metadata)}
 	if b.metadata == nil {
@@ -160,9 +160,9 @@ func (b *Builder) WriteFile(path string) error {
 	return nil
 }
 
-// write streams the tensors twice, since their checksum comes first.
+// write goes through the tensors twice, since their checksum precedes them in the file.
 func (b *Builder) write(to io.Writer) error {
-	// Widest types first, for alignment; otherwise in the order added.
+	// Sorted by width of type, widest first, for alignment.
 	slices.SortStableFunc(b.tensors, func(s, t tensor) int { return int(widths[t.dtype] - widths[s.dtype]) })
 	at := int64(0)
 	for i := range b.tensors {
@@ -182,7 +182,7 @@ func (b *Builder) write(to io.Writer) error {
 	if size := lengthSize + int64(len(header)) + at; size > maxFile {
 		return fmt.Errorf("it takes %d bytes: expected at most %d", size, int64(maxFile))
 	}
-	w := bufio.NewWriterSize(to, 1<<16) // keeps errors for Flush
+	w := bufio.NewWriterSize(to, 1<<16)
 	w.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(header))))
 	w.Write(header)
 	for _, t := range b.tensors {
@@ -191,7 +191,7 @@ func (b *Builder) write(to io.Writer) error {
 	return w.Flush()
 }
 
-// In header, equal contents in equal order give equal bytes.
+// header returns equal bytes for equal contents in equal order.
 func (b *Builder) header() []byte {
 	b.metadata[headerSumKey] = none
 	var out bytes.Buffer
@@ -221,18 +221,18 @@ func (b *Builder) header() []byte {
 func appendJSON(out *bytes.Buffer, value any) {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(value)         // text and integers cannot fail
-	out.Truncate(out.Len() - 1) // the newline
+	_ = e.Encode(value)
+	out.Truncate(out.Len() - 1)
 }
 
 func writeNumbers[T Number](w io.Writer, data []T) {
-	if littleEndian && len(data) > 0 { // memory has the file's byte order
+	if littleEndian && len(data) > 0 {
 		_, _ = w.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(data[0]))))
 		return
 	}
 	var buf []byte
 	for chunk := range slices.Chunk(data, 8192) {
-		buf, _ = binary.Append(buf[:0], binary.LittleEndian, chunk) // fails only without a fixed size
+		buf, _ = binary.Append(buf[:0], binary.LittleEndian, chunk)
 		_, _ = w.Write(buf)
 	}
 }

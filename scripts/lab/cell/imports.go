@@ -17,8 +17,8 @@ import (
 
 const module = "nodemask"
 
-// withImports adds to source the missing imports of the project's packages, found by name. It returns nil if nothing is
-// missing or the source is invalid.
+// withImports adds to source the missing imports of the project's packages. It returns nil if nothing is missing or the
+// source is invalid.
 func withImports(source []byte, project string) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
 	if err != nil {
@@ -41,7 +41,7 @@ func withImports(source []byte, project string) ([]byte, error) {
 	if lines.Len() == 0 {
 		return nil, nil
 	}
-	// On the package clause's line, to keep line numbers in errors.
+	// The imports go on the line of the package clause, so line numbers in errors stay right.
 	at := int(file.Name.End()) - 1
 	return slices.Concat(source[:at], lines.Bytes(), source[at:]), nil
 }
@@ -71,8 +71,7 @@ func missing(file *ast.File) map[string]bool {
 	return wanted
 }
 
-// named returns the project's folders with packages of the wanted names, except other modules, commands and internal
-// packages.
+// named returns the project's folders with wanted names, except other modules, internal packages and testdata.
 func named(project string, wanted map[string]bool) (map[string][]string, error) {
 	folders := map[string][]string{}
 	err := filepath.WalkDir(project, func(folder string, d fs.DirEntry, err error) error {

@@ -1,7 +1,7 @@
 // Command cell replaces two programs of a notebook's kernel; the name of its executable chooses which.
 //
-// As goimports it imports the project's packages and leaves other packages to the real goimports (in LAB/tools), which
-// is slow, as it searches every module on the machine.
+// As goimports it imports the project's packages itself and leaves other packages to the real goimports (in LAB/tools),
+// which is slow.
 //
 // As go it shows a cell's last line if that is an expression, and removes the line "# gonb_45aaa29b" (gonb's package
 // name) above compiler errors.

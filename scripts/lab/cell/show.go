@@ -17,8 +17,8 @@ import (
 
 var gonbPackage = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]*\n`)
 
-// goCommand runs the first go command in PATH outside bin. If that builds a cell (main.go in the working directory),
-// main's last line shows its value.
+// goCommand runs the first go command in PATH outside bin. If it builds a notebook cell (main.go in the working
+// directory), the cell also shows the value of main's last line.
 func goCommand(bin, project string, args []string) error {
 	command, err := goAfter(bin)
 	if err != nil {
@@ -49,7 +49,7 @@ func goCommand(bin, project string, args []string) error {
 			return err
 		}
 	}
-	if shown == nil || err != nil { // report errors of the original cell; calls without results cannot be shown
+	if shown == nil || err != nil { // build the original cell, also for its errors
 		said, err = run()
 	}
 	if _, err := os.Stderr.Write(said); err != nil {
@@ -70,7 +70,8 @@ func goAfter(bin string) (string, error) {
 	return "", errors.New("no go command in PATH: install Go and run 'make setup-lab'")
 }
 
-// showing passes main's last expression to nb.Show and keeps line numbers; nil if there is nothing to show.
+// showing passes main's last expression to nb.Show without changing line numbers. It returns nil if there is nothing to
+// show.
 func showing(source []byte, project string) []byte {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", source, 0)

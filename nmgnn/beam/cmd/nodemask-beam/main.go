@@ -30,7 +30,7 @@ func (m misuse) Unwrap() error { return m.error }
 func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
 func main() {
-	// A runner starts workers as this program with Beam's flags only; beam.Init then never returns.
+	// A runner starts this program again as a worker, with Beam's flags only; beam.Init then never returns.
 	layerwise.Register()
 	if len(os.Args) > 1 && (os.Args[1] == "--worker" || os.Args[1] == "--worker=true") {
 		flag.Parse()
@@ -45,7 +45,7 @@ func run(args []string) int {
 	context.AfterFunc(ctx, stop) // a second interrupt kills the program
 	root := newRootCommand()
 	root.SetArgs(args)
-	// Beam leaves a temporary folder per pipeline; all are removed at the end.
+	// Beam leaves a temporary folder per pipeline: all are in this one, removed at the end.
 	folder, err := os.MkdirTemp("", "nodemask-beam-*")
 	if err == nil {
 		defer os.RemoveAll(folder)
@@ -87,7 +87,7 @@ All files and folders must be there for every worker, at the same path.`,
 	root.PersistentFlags().AddGoFlagSet(flag.CommandLine)
 	flag.CommandLine.VisitAll(func(f *flag.Flag) {
 		if f.Name != "runner" {
-			_ = root.PersistentFlags().MarkHidden(f.Name) // it exists
+			_ = root.PersistentFlags().MarkHidden(f.Name)
 		}
 	})
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })

@@ -1,8 +1,8 @@
 // Package layerwise runs saved models over graphs too large for one machine, as Apache Beam pipelines that compute each
 // layer of each node once.
 //
-// Nodes are sharded by id. One pipeline reads the graph, one computes each layer. Shards pass through files, only file
-// names through the runner. A restarted run skips finished steps.
+// One pipeline reads the graph and divides it into shards by node id; each layer is another pipeline. Shards are files;
+// Beam's runner passes only their names. A restarted run skips finished steps.
 //
 // [Embed] computes every node of a graph, [Predict] new nodes.
 package layerwise
@@ -39,7 +39,7 @@ type Options struct {
 	Work string
 	// Shards is the number of files per step; 0 means 8. A worker holds one shard per CPU in memory.
 	Shards int
-	// Progress, if not nil, is called per step; before means that an earlier run finished the step.
+	// Progress, if not nil, is called for each step; before reports whether an earlier run finished it.
 	Progress func(step string, before bool)
 	// Run runs a pipeline; nil means that Beam's flags choose the runner.
 	Run func(ctx context.Context, p *beam.Pipeline) error
@@ -72,8 +72,8 @@ func Register() {
 	beam.RegisterFunction(endFn)
 }
 
-// Embed writes for every node id, class, predicted class, its probability and a layer's output, in the columns of
-// 'nodemask predict --all', and returns the graph's size.
+// Embed writes a row for every node: id, class, predicted class, its probability and a layer's output, in the columns
+// of 'nodemask predict --all'. It returns the graph's size.
 func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options) (Counts, error) {
 	if out.Layer < 0 || out.Layer > m.Settings.Layers {
 		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer,
@@ -91,11 +91,11 @@ type Arrivals struct {
 
 const workFolder = ".nodemask-beam"
 
-// Predict predicts new nodes from a cache (section 4 of the paper; see package cached). For each it writes id,
+// Predict predicts new nodes from a cache (section 4 of the paper; see package cached). For each new node it writes id,
 // predicted class, its probability, the numbers of train and new neighbours, and the logits. It ignores Output.Layer
 // and Options.Work.
 func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
-	c, err := cached.LoadCache(a.Cache, m) // fail before computing
+	c, err := cached.LoadCache(a.Cache, m) // only checks the cache
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	}
 	out.Layer, o.Work = 0, filepath.Join(out.Folder, workFolder)
 	defer os.RemoveAll(o.Work)
-	if err := os.RemoveAll(o.Work); err != nil { // left by a killed run
+	if err := os.RemoveAll(o.Work); err != nil { // a killed run may have left it
 		return err
 	}
 	_, err = compute(ctx, m, a, out, o)
@@ -173,7 +173,7 @@ func layerName(number int) string {
 	return fmt.Sprintf("layer%d", number)
 }
 
-// doneFile marks a finished step and holds its key.
+// doneFile marks a step as finished.
 const doneFile = "done.json"
 
 type done struct {
@@ -182,7 +182,8 @@ type done struct {
 	Shards []int  `json:"shards"` // numbers of the shards that have nodes
 }
 
-// step runs a pipeline that writes shards, unless already done. If shards is nil, step lists those written.
+// step runs a pipeline that writes shards, unless an earlier run finished it. If shards is nil, step finds out which
+// were written.
 func step(ctx context.Context, o Options, r run, name string, shards []int, build func(s beam.Scope)) (
 	d done, err error) {
 	folder := r.path(name, "")
@@ -251,7 +252,7 @@ func (o Options) pipeline(ctx context.Context, step string, build func(s beam.Sc
 	return fmt.Errorf("layerwise: %s: %w", step, err)
 }
 
-// begunFile marks a step's folder, so that claim empties no other folder.
+// begunFile marks a folder as a step's; claim empties only such folders.
 const begunFile = "begun"
 
 func claim(folder string) error {
@@ -289,7 +290,7 @@ func keyOf(m *cached.Model, inputs []string, o Options) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Beam wraps workers' errors in other text; these marks delimit the error.
+// Beam wraps a worker's error in other text; these marks show where the error begins and ends.
 const (
 	faultBegin = "⟦"
 	faultEnd   = "⟧"

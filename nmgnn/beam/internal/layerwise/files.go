@@ -15,7 +15,7 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// Input lists a graph's CSV files, readable by every worker, with the columns of datasets.Open.
+// Input lists a graph's CSV files, with the columns of datasets.Open. Every worker must be able to read them.
 type Input struct{ Nodes, Edges []string }
 
 // Find returns a graph's files in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv. Missing or
@@ -65,7 +65,7 @@ func checked(paths []string) (_ []string, err error) {
 		if paths[i], err = filepath.Abs(path); err != nil {
 			return nil, err
 		}
-		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe waits for a writer
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would block
 			return nil, fmt.Errorf("%s: a folder, pipe or device: expected a file", path)
 		}
 	}
@@ -74,15 +74,15 @@ func checked(paths []string) (_ []string, err error) {
 
 var setNames = regexp.MustCompile(`^(.*)-(\d{1,9})-of-(\d{1,9})(\.[^.]+)$`)
 
-// checkSets returns an error if shards named number-of-count are missing or repeated.
+// checkSets returns an error if, of files named like x-00000-of-00003.csv, one is missing or repeated.
 func checkSets(paths []string) error {
-	counts, shards := map[string]int{}, map[string]map[int]string{} // by file name without the numbers
+	counts, shards := map[string]int{}, map[string]map[int]string{} // keys: file names without the numbers
 	for _, path := range paths {
 		m := setNames.FindStringSubmatch(path)
 		if m == nil {
 			continue
 		}
-		number, _ := strconv.Atoi(m[2]) // at most 9 digits
+		number, _ := strconv.Atoi(m[2])
 		count, _ := strconv.Atoi(m[3])
 		set := m[1] + m[4]
 		if shards[set] == nil {
@@ -107,7 +107,8 @@ func checkSets(paths []string) error {
 	return nil
 }
 
-// checkColumns compares feature names, in order, with the model's, if both have names.
+// checkColumns returns an error if a file's feature names or their order differ from the model's. It skips models and
+// files without names.
 func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 	if m.FeatureNames == nil {
 		return nil
@@ -115,7 +116,7 @@ func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 	for _, path := range nodes {
 		columns := datasets.FeatureColumns(ctx, path)
 		if columns == nil {
-			continue // reading it later reports the error
+			continue
 		}
 		if err := m.Lacks(columns, path); err != nil {
 			return err

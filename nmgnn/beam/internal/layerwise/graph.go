@@ -15,10 +15,10 @@ import (
 	"nodemask/datasets"
 )
 
-// An edge goes to both ends' shards. Files carry data, the runner only file names, since Prism keeps several copies in
-// memory.
+// An edge goes to the shards of both its nodes. Data pass through files, since Prism, Beam's local runner, keeps in
+// memory several copies of what it passes.
 
-// parcel is part of a shard's input: nodes, and edges from its nodes A[i] to B[i].
+// parcel holds nodes of one shard, and edges from nodes A[i] of that shard to B[i].
 type parcel struct {
 	IDs, Labels []string
 	Features    datasets.Features
@@ -40,10 +40,10 @@ func add(x *datasets.Features, row []float32) {
 
 func packed(x datasets.Features) datasets.Features { return x.Stored(x.Density() <= 0.25) }
 
-// dealer splits an input file into parcels, writes these, and emits their file names per shard.
+// dealer splits an input file into parcels, writes them to files, and emits each shard's file names.
 type dealer struct {
 	*run
-	name        string // prefix of the files
+	name        string
 	emit        func(int, string)
 	to          []parcel
 	size, files int
@@ -82,7 +82,7 @@ func (d *dealer) spill() error {
 
 func (r *run) shardOf(id string) int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(id)) // cannot fail
+	_, _ = h.Write([]byte(id))
 	return int(h.Sum32() % uint32(r.Shards))
 }
 
@@ -118,7 +118,7 @@ func (d *dealer) nodes(ctx context.Context, path string) error {
 		if len(features) != d.model.Features {
 			return fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), d.model.Features)
 		}
-		name := strings.Clone(id) // id shares the line's memory
+		name := strings.Clone(id) // a part of the line would keep all of it in memory
 		p, err := d.parcel(name, 2+len(features))
 		if err != nil {
 			return err
@@ -207,7 +207,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 			near[a] = append(near[a], p.B[j])
 		}
 	}
-	// Sorting by id makes a rewritten shard equal.
+	// Sorted by id, so that a shard written again is equal.
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.id, b.id) })
 	nodes, names := nodeIDs{Counts: Counts{Nodes: int64(len(places))}}, named{Offsets: []int64{0}}
 	var x datasets.Features
@@ -231,7 +231,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 			if u != v.id {
 				names.Near = append(names.Near, u)
 			}
-			if v.id < u { // count each edge once
+			if v.id < u {
 				nodes.Counts.Edges++
 			}
 		}
@@ -255,17 +255,17 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 		f.write(graphStep, f.file(rowsKind, shard), packed(x)), f.write(graphStep, f.file(namesKind, shard), names))
 }
 
-// near holds a shard's edges: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]], packed by reference.
+// near holds a shard's edges: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]], each packed by [reference].
 type near struct{ Offsets, Refs []int64 }
 
-// reference packs a shard's number (Shards for the cache) and a node's number in it.
+// reference packs a shard's number (Shards for the cache) and the number of a node in that shard.
 func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
 
 type nearFn struct{ run }
 
-// ProcessElement looks up a shard's neighbours in their shards.
+// ProcessElement finds the shard and number of every neighbour of a shard's nodes.
 func (f *nearFn) ProcessElement(ctx context.Context, shard int, written func(*bool) bool) (int, bool, error) {
 	there := false
 	if !written(&there) || !there {
@@ -342,7 +342,7 @@ func buildGraph(s beam.Scope, r run, in Input) {
 
 func endFn(int, func(*bool) bool) {}
 
-// end consumes written: Prism busy-loops on functions without output.
+// The functions return written only because Prism busy-loops on functions without output; end consumes it.
 func end(s beam.Scope, written beam.PCollection) {
 	beam.ParDo0(s.Scope("end"), endFn, beam.GroupByKey(s, written))
 }

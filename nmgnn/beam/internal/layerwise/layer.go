@@ -17,7 +17,7 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// most limits the numbers in a part's input; a part has at least one node.
+// most limits how many numbers a part's input holds; a part of one node may exceed it.
 const most = 1 << 24
 
 var opened = sync.OnceValues(func() (*backend.Backend, error) { return backend.Open("go") })
@@ -58,7 +58,8 @@ func (f *layerFn) compute(ctx context.Context, shard int) error {
 	return f.write(layerName(f.Layer+1), f.file(rowsKind, shard), all)
 }
 
-// part computes a shard's nodes begin to end-1; their neighbours' rows follow them in the input.
+// part computes the layer's output for nodes begin to end-1 of a shard. In the input, their neighbours' rows follow
+// theirs.
 func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representation, err error) {
 	entries := n.Refs[n.Offsets[begin]:n.Offsets[end]]
 	refs, first, last := []int64{}, reference(shard, begin), reference(shard, end)
@@ -88,7 +89,7 @@ func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representat
 	})
 }
 
-// gather returns inputs and degrees of refs, which must be grouped by shard.
+// gather returns the layer's input rows and the degrees of the nodes in refs, which must be grouped by shard.
 func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []int32, err error) {
 	for len(refs) > 0 {
 		shard, _ := referred(refs[0])
@@ -131,7 +132,7 @@ func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Re
 	})
 }
 
-// runModel runs do on x, which the graph's step has normalized.
+// runModel runs do on x. It does not normalize features: the step that read the graph did.
 func (r *run) runModel(edges *csr.Graph, x datasets.Features, o infer.Options,
 	do func(m infer.Model, p nmgnn.Pass) *Node) (y infer.Representation, err error) {
 	b, err := opened()

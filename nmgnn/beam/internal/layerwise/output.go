@@ -19,7 +19,7 @@ import (
 // Output selects the folder and the layer to write.
 type Output struct {
 	Folder string
-	// Layer to write, from 1; 0 means the logits.
+	// Layer is the layer to write, from 1; 0 means the logits.
 	Layer int
 }
 
@@ -27,7 +27,7 @@ func (o Output) path(shard, shards int) string {
 	return filepath.Join(o.Folder, fmt.Sprintf("nodes-%05d-of-%05d.csv", shard, shards))
 }
 
-// check returns an error if the output would replace an input, or Folder holds other shards.
+// check returns an error if the output would replace an input, or if Folder holds shards of another run.
 func (o Output) check(shards int, inputs ...string) error {
 	own := map[string]bool{}
 	for shard := range shards {
@@ -125,7 +125,7 @@ func (f *outputFn) numbers(shard int) (logits infer.Representation, shown datase
 	switch {
 	case m.Readout.All:
 		logits, err = f.readOut(all[0], all[1:])
-	case m.Readout.Classes > 0: // reads the last layer only
+	case m.Readout.Classes > 0:
 		logits, err = f.readOut(datasets.Features{Rows: n, Width: 1, Dense: make([]float32, n)}, all[last:])
 	default:
 		logits = infer.Representation{Rows: n, Width: all[last].Width, Values: all[last].Dense}

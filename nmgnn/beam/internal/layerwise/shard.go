@@ -21,11 +21,11 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// run is what workers need.
+// run's exported fields are what Beam sends to each worker.
 type run struct {
 	Work, Key string
 	Shards    int
-	Saved     []byte // the model
+	Saved     []byte // the model, encoded
 	Cache     string // the file with the model's cache; "": none
 
 	model *cached.Model
@@ -51,10 +51,10 @@ func (r *run) Teardown() error {
 	return r.cache.Close()
 }
 
-// turns limits concurrent shards to the number of CPUs, since Prism would load all shards at once.
+// turns lets workers process one shard per CPU at once; Prism would load all.
 var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// guard waits for a turn, runs do, and turns faults in the memory-mapped cache into errors.
+// guard waits for a turn and runs do. A fault in the memory-mapped cache becomes an error.
 func (r *run) guard(ctx context.Context, do func() error) error {
 	select {
 	case <-ctx.Done():
@@ -80,7 +80,7 @@ func (r *run) file(kind string, shard int) string {
 
 func (r *run) path(step, file string) string { return filepath.Join(r.Work, step, file) }
 
-// of returns a file's header, which reveals one file copied over another.
+// of returns the header of a step's file. It differs for every file, so it shows that one was copied over another.
 func (r *run) of(step, file string) string { return r.Key + " " + step + " " + file }
 
 func (r *run) write(step, file string, value any) error {
@@ -100,7 +100,7 @@ func (r *run) write(step, file string, value any) error {
 	return nil
 }
 
-// With a nil into, read only checks the file.
+// If into is nil, read only checks the file.
 func (r *run) read(step, file string, into any) error {
 	path := r.path(step, file)
 	raw, err := os.ReadFile(path)
@@ -133,7 +133,7 @@ func (r *run) read(step, file string, into any) error {
 	return nil
 }
 
-// check returns the sum of a step's counts, or an error if a shard is missing or damaged.
+// check returns a step's nodes and edges, summed over shards, or an error if a shard is missing or damaged.
 func (r *run) check(step string, shards []int) (c Counts, err error) {
 	for _, shard := range shards {
 		var n nodeIDs
@@ -150,7 +150,7 @@ func (r *run) check(step string, shards []int) (c Counts, err error) {
 	return c, nil
 }
 
-// rows returns a layer's input (layers from 0) for a shard; shard r.Shards is the cache.
+// rows returns a shard's rows of a layer's input. Layers count from 0; shard r.Shards is the cache.
 func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	if shard < r.Shards {
 		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)

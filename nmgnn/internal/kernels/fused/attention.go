@@ -6,8 +6,6 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// Attention's kernels for the pure-Go backend.
-
 func agreement(x, y []array) {
 	offsets, columns, h, width, heads := x[0].ints, x[1].ints, x[3].floats, x[2].columns, y[0].columns
 	each(x[2].rows, len(columns)*width, lanes.Agreement, []lanes.Word{lanes.Slice(offsets), lanes.Slice(columns),
@@ -44,12 +42,12 @@ func inner(x, h, y []float32) {
 
 type attentionArgs struct {
 	offsets, columns        []int32
-	e, source, target, keep []float32 // e, or source and target; keep may be nil
+	e, source, target, keep []float32 // either e or source and target; keep may be nil
 	slope                   float32
 	h                       []float32
 	width, heads            int
-	alpha, kept, y          []float32 // kept is nil without keep
-	// backward; targetGradient may be nil
+	alpha, kept, y          []float32 // kept is nil if keep is
+	// of the backward pass; targetGradient may be nil
 	g, d, targetGradient []float32
 }
 
@@ -229,10 +227,11 @@ func scoreBackward(x, y []array) {
 	})
 }
 
-// exp returns e^x for x ≤ 0, to one or two units in the last place: 2^n·e^r with |r| ≤ ln 2 / 2, a polynomial for e^r.
+// exp returns e^x for x ≤ 0, off by at most two units in the last place: 2^n·e^r, where |r| ≤ ln 2 / 2 and a polynomial
+// gives e^r.
 func exp(x float32) float32 {
 	x = max(x, -87)
-	shifted := x*1.44269504 + 12582912 // the last bits hold n, rounded
+	shifted := x*1.44269504 + 12582912
 	n := shifted - 12582912
 	r := x - n*0.693359375 + n*2.12194440e-4
 	p := float32(1.3981999507e-3) + r*1.9875691500e-4

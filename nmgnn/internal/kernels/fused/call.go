@@ -12,7 +12,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Kernel names in programs. handlers.c lists their inputs and results.
+// Names of kernels in programs. handlers.c lists each kernel's inputs and results.
 const (
 	timesKernel          = "nodemask_times"
 	reachKernel          = "nodemask_reach" // in C only
@@ -28,7 +28,7 @@ const (
 	outerKernel          = "nodemask_outer" // in C only
 )
 
-// Bits in a kernel's first input tell which optional inputs follow. handlers.c has the same bits.
+// Bits in a kernel's first input tell which optional inputs follow, as in handlers.c.
 const (
 	heardBit = 1 << iota
 	wantedBit
@@ -40,14 +40,15 @@ const (
 	gateBit
 )
 
-// Rows select rows that a kernel may skip, and what its sums start from; each may be nil.
+// Rows tells a kernel which rows it may skip and what it adds to sums. Each field may be nil.
 type Rows struct {
-	// Heard [columns, 1] is zero for rows of h that count as zero and are not read; unless [Skips], they must be zero.
+	// Heard [columns, 1] is zero for rows of h that count as zero. Kernels skip these if [Skips]; otherwise the rows
+	// must be zero.
 	Heard *Node
-	// Wanted [rows, 1] is zero for result rows that may be zero. In Go, only sums use Wanted.
+	// Wanted [rows, 1] is zero for result rows that need not be computed. The Go kernels use Wanted in sums only.
 	Wanted *Node
-	// Root [rows, width] and Bias [1, width] are added to sums if [Skips]: (Root + sum) + Bias. Attention takes only a
-	// Bias, other sums a Bias only with a Root.
+	// Root [rows, width] and Bias [1, width] are added, (Root + sum) + Bias, if [Skips]. Attention allows only Bias;
+	// other sums allow Root, or both.
 	Root, Bias *Node
 }
 
@@ -65,10 +66,11 @@ func (r Rows) inputs(g *Graph, which int32, heard, wanted int) []*Node {
 	return given(Const(g, [][]int32{{which}}), r.Heard, r.Wanted, r.Root, r.Bias)
 }
 
-// call calls a kernel that returns matrices of these [rows, columns]. It panics if the backend cannot run kernels.
+// call adds a kernel's call to the computation; results are the shapes of what it returns. It panics if the backend
+// cannot run kernels.
 //
-// GoMLX has no custom calls, so call calls a dummy function of the same shapes, then turns that call into the kernel's.
-// GoMLX does not know this: never clone nodes of kernels, as gradient checkpointing does.
+// GoMLX has no custom calls. So call adds a call of a placeholder function and turns it into the kernel's without
+// GoMLX's knowledge. Never clone these nodes, as gradient checkpointing does.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
@@ -77,7 +79,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		outputs := make([]*Node, len(results))
 		for i, r := range results {
-			// Functions would share a node of zeros, but may use only their own nodes.
+			// GoMLX would share Zeros among functions, which is an error.
 			outputs[i] = Iota(g, shapes.Make(dtypes.Float32, r[0], r[1]), 0)
 		}
 		return outputs
@@ -95,8 +97,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	return outputs
 }
 
-// must panics, as GoMLX does, unless x is nil or has these rows and columns; below 0 means any number but 0 columns, as
-// kernels divide by columns.
+// must panics unless x is nil or has these rows and columns. A negative number stands for any, except 0 columns.
 func must(name string, x *Node, rows, columns int) {
 	if x == nil {
 		return
@@ -119,11 +120,11 @@ func mustDraw(draw, scale *Node) {
 	must("scale", scale, 1, 1)
 }
 
-// Matrix is a sparse matrix's pattern: row r has entries Offsets[r] … Offsets[r+1]-1; entry i is in column Columns[i].
-// Heads share the width equally, in order.
+// Matrix is the pattern of a sparse matrix. Row r has entries Offsets[r] … Offsets[r+1]-1; entry i is in column
+// Columns[i]. Heads share the width equally, in order.
 //
-// Callers must ensure that offsets ascend from 0 to the number of entries and that columns are rows of every h;
-// otherwise kernels read outside their arrays.
+// Offsets must ascend from 0 to the number of entries, and columns must be rows of h; otherwise kernels read outside
+// their arrays.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
@@ -145,14 +146,14 @@ func given(nodes ...*Node) []*Node {
 	return slices.DeleteFunc(nodes, func(n *Node) bool { return n == nil })
 }
 
-// Times returns Σ over each row's entries of weight·h[column]: h [columns, width] → [rows, width]. Entry i's weights
-// are row positions[i] of weights [entries, heads] (nil: ones), positions [entries, 1] int32 (nil: i).
+// Times returns Σ weight·h[column] over each row's entries: h [columns, width] → [rows, width]. Row positions[i] of
+// weights [entries, heads] is for entry i. nil weights are ones; nil positions ([entries, 1] int32) are 0, 1, ….
 func (m Matrix) Times(h, weights, positions *Node, r Rows) *Node {
 	return m.times(0, h, weights, positions, r)
 }
 
-// TimesDropped is [Matrix.Times] with [Drop] of weights [entries, 1], without reading dropped rows. Entry i has number
-// numbers[i] ([entries, 1] int32; nil: i). It panics unless [Skips].
+// TimesDropped is [Matrix.Times] after [Drop] of weights [entries, 1]. Random number numbers[i] ([entries, 1] int32;
+// nil: i) decides about entry i. It panics unless [Skips].
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *Node {
 	mustDraw(draw, scale)
 	must("weights", weights, m.entries(), 1)
@@ -162,8 +163,8 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *No
 	return m.times(droppedBit, h, weights, numbers, r, draw, scale)
 }
 
-// Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and all its kernels skip [Rows]. In
-// Go that would be slower, or change the order of sums.
+// Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and its kernels skip [Rows]. In Go,
+// skipping would be slower or change the order of sums.
 func Skips(g *Graph) bool { return takesForeign(g.Backend()) }
 
 func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...*Node) *Node {
@@ -181,8 +182,8 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 		h.Shape().Dimensions[0], m.rows()), draw, given(m.Offsets, m.Columns, h, weights, positions))...)[0]
 }
 
-// Reach returns 1 for rows seen [rows, 1] and for rows that a seen row's sum reads, else 0. Only columns heard [rows,
-// 1] count; nil means all. The matrix is square.
+// Reach returns [rows, 1]: 1 for each row in seen [rows, 1] and each row that their sums read, else 0. Sums read only
+// columns in heard [rows, 1]; nil: all. The matrix is square.
 func (m Matrix) Reach(seen, heard *Node) *Node {
 	must("seen", seen, m.rows(), 1)
 	must("heard", heard, m.rows(), 1)
@@ -197,15 +198,15 @@ func (m Matrix) Total(e, positions *Node) *Node {
 	return call(totalKernel, [][2]int{{m.rows(), width(e)}}, given(m.Offsets, e, positions)...)[0]
 }
 
-// Highest returns each row's maximum, -1e30 if empty: e [entries, width] → [rows, width].
+// Highest returns each row's maximum, or -1e30 without entries: e [entries, width] → [rows, width].
 func (m Matrix) Highest(e *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(nil)
 	return call(highestKernel, [][2]int{{m.rows(), width(e)}}, m.Offsets, e)[0]
 }
 
-// Agreement returns each entry's inner products, per head, of its row of x [rows, width] and its column of h [columns,
-// width]: [entries, heads].
+// Agreement returns, for each entry (r, c) and head, the inner product of x_r and h_c: x [rows, width], h [columns,
+// width] → [entries, heads].
 func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	must("x", x, m.rows(), -1)
 	must("h", h, -1, width(x))
@@ -214,19 +215,19 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
 }
 
-// Drop returns x [rows, columns] (nil: ones), with some numbers zeroed and the others multiplied by scale [1, 1].
-// Number i, row by row, is dropped if mix(mix(i ^ a) + b) < c, with mix "lowbias32" and draw [1, 3] uint32 (a, b, c).
-// wanted is as in [Rows].
+// Drop returns x [rows, columns] (nil: ones), with some numbers set to zero and the others multiplied by scale [1, 1].
+// Counted row by row, number i becomes zero if mix(mix(i ^ a) + b) < c, where mix is "lowbias32" and draw [1, 3] uint32
+// is (a, b, c). wanted is as in [Rows].
 //
-// Where gate [rows, columns] is below 0 the result is 0; nil: nowhere. A gate needs [Skips].
+// Numbers where gate [rows, columns] is below 0 become 0 too. gate may be nil; otherwise it needs [Skips].
 func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	must("x", x, rows, columns)
 	must("gate", gate, rows, columns)
 	return callDrop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
 }
 
-// DropRows returns rows first … first+rows-1 of [Drop] of x. It waits for the node after, so that blocks are computed
-// one by one.
+// DropRows returns rows first … first+rows-1 of [Drop] of x. It is computed after the node after, so that blocks of
+// rows are computed one by one.
 func DropRows(draw, scale, x *Node, first, rows int, wanted, after *Node) *Node {
 	return callDrop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, after)
 }
@@ -243,7 +244,7 @@ func callDrop(draw, scale, x *Node, first, rows, columns, all int, wanted, gate,
 		given(gate, draw, scale, x, after)...)...)[0]
 }
 
-// Score returns y, z [rows, heads]: per head, inner products of x [rows, width] with a and with b [1, width].
+// Score returns y and z [rows, heads]: each head's inner products of x [rows, width] with a and with b [1, width].
 func Score(x, a, b *Node, heads int) (y, z *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -254,7 +255,8 @@ func Score(x, a, b *Node, heads int) (y, z *Node) {
 	return out[0], out[1]
 }
 
-// ScoreBackward returns the gradients of [Score] towards x, a and b, given v, w [rows, heads] towards y and z.
+// ScoreBackward returns the gradients towards x, a and b of [Score], given v and w [rows, heads], those towards y and
+// z.
 func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -263,7 +265,7 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("v", v, rows, -1)
 	must("w", w, rows, width(v))
 	mustDivide(width(x), width(v))
-	parts := [2]int{min(rows, 64), width(x)} // equal on all backends, for equal sums
+	parts := [2]int{min(rows, 64), width(x)} // the same on all backends, so sums are equal
 	out := call(scoreBackwardKernel, [][2]int{{rows, width(x)}, parts, parts}, x, a, b, v, w)
 	total := func(parts *Node) *Node { return Reshape(ReduceSum(parts, 0), 1, width(x)) }
 	return out[0], total(out[1]), total(out[2])
@@ -271,16 +273,15 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 
 var sumsInOrder atomic.Bool
 
-// HoldSums makes all that XLA compiles for a CPU in this process sum over rows with [Outer].
+// HoldSums makes XLA on a CPU sum over rows with [Outer], in the whole process.
 func HoldSums() { sumsInOrder.Store(true) }
 
-// Outer returns xᵀ·v, x [rows, width], v [rows, out]; it needs [SumsInOrder]. Only the shapes decide the order of its
-// sums, while XLA's order depends on the CPU. v must be zero in rows where wanted [rows, 1] is zero, which need not be
-// read; nil means all are read.
+// Outer returns xᵀ·v for x [rows, width] and v [rows, out]. The shapes alone decide the order of its sums; XLA's
+// depends on the CPU. Where wanted [rows, 1] is zero, v must be zero; nil wants all rows. Outer needs [SumsInOrder].
 func Outer(x, v, wanted *Node) *Node {
 	must("x", x, -1, -1)
 	must("v", v, x.Shape().Dimensions[0], -1)
-	const most = 1 << 18 // numbers
+	const most = 1 << 18
 	size := width(x) * width(v)
 	parts := max(1, min(16, x.Shape().Dimensions[0], most/size))
 	must("wanted", wanted, x.Shape().Dimensions[0], 1)
@@ -291,8 +292,8 @@ func Outer(x, v, wanted *Node) *Node {
 // SumsInOrder reports whether [HoldSums] applies to the computation's backend.
 func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g.Backend()) }
 
-// ELU returns x [rows, columns] where positive, else exp(x) - 1. With v, the gradient towards this result, it returns
-// the gradient towards x.
+// ELU returns x [rows, columns] where positive, else exp(x) - 1. If v, the gradient towards that, is not nil, ELU
+// returns the gradient towards x instead.
 func ELU(x, v *Node) *Node {
 	must("x", x, -1, -1)
 	must("v", v, x.Shape().Dimensions[0], width(x))
@@ -308,8 +309,9 @@ func RunsOn(b compute.Backend) bool {
 	return isGo || takesForeign(b)
 }
 
-// Scores are the inputs of attention's softmax over each row: E [entries, heads] or, if nil, LeakyReLU(source of the
-// column + target of the row), with Source [columns, heads], Target [rows, heads] and slope Slope [1, 1] below zero.
+// Scores are what attention takes each row's softmax of: E [entries, heads] or, if nil, LeakyReLU(Source_c + Target_r)
+// for the entry in row r and column c, with slope Slope [1, 1] below zero: Source [columns, heads], Target [rows,
+// heads].
 type Scores struct{ E, Source, Target, Slope *Node }
 
 func (s Scores) nodes() []*Node { return given(s.E, s.Source, s.Target, s.Slope) }
@@ -337,9 +339,9 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 	must("slope", s.Slope, 1, 1)
 }
 
-// Attend returns y [rows, width], each row's Σ kept·h[column], with alpha the softmax of the scores and kept =
-// alpha·keep (nil: alpha): h [columns, width]; keep, alpha, kept [entries, heads], the last two undefined in unwanted
-// rows.
+// Attend returns y [rows, width], Σ kept·h[column] over each row's entries. alpha is the softmax of the scores, kept is
+// alpha·keep (nil: alpha): h [columns, width]; keep, alpha, kept [entries, heads]. Unwanted rows of alpha and kept are
+// undefined.
 func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	must("keep", keep, m.entries(), s.Heads())
@@ -355,8 +357,9 @@ func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	return out[0], out[1], out[len(out)-1]
 }
 
-// AttendBackward returns d [entries, heads], the gradient of [Matrix.Attend] towards E or the LeakyReLU's inputs, given
-// g [rows, width] towards y; and target [rows, heads], each row's sum of d (nil with E).
+// AttendBackward returns gradients of [Matrix.Attend], given g [rows, width], the gradient towards y. d [entries,
+// heads] is the gradient towards E or, if E is nil, LeakyReLU's inputs. target [rows, heads] is then each row's sum of
+// d, else nil.
 func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node, r Rows) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())

@@ -10,15 +10,15 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// GoMLX sums dense products by these sizes without vector instructions: internal/gobackend/dot/matmul/nosimd*.go.
+// Without vector instructions, GoMLX sums dense products in an order that depends on these sizes.
 const (
 	smallDot = 4 << 20 // products with fewer multiplications are small
-	dotPanel = 512     // large products: numbers of a row summed before adding to the result
-	dotRows  = 3       // small untransposed products: rows at a time; remaining rows sum in fours
+	dotPanel = 512     // in large products, numbers of a row summed at once
+	dotRows  = 3       // in small untransposed products, rows computed at once
 )
 
-// product returns the sizes of [rows, inner] and [inner, columns] ([columns, inner] if transposed); not ok for batches
-// or unknown layouts.
+// product returns the sizes of the matrices that a node multiplies: [rows, inner] and [inner, columns] ([columns,
+// inner] if transposed). ok is false for batches and unknown layouts.
 func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, ok bool) {
 	var field [5]int
 	for i, name := range []string{"LHSCrossSize", "RHSCrossSize", "ContractingSize", "BatchSize", "Layout"} {
@@ -28,12 +28,12 @@ func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, tran
 		}
 		field[i] = int(f.Int())
 	}
-	const theseAndTransposed = 1 // the last layout that this code knows
+	const theseAndTransposed = 1
 	return field[0], field[1], field[2], field[4] == theseAndTransposed,
 		min(field[0], field[1], field[2]) > 0 && field[3] == 1 && field[4] <= theseAndTransposed
 }
 
-// inBlocks reports whether a product is large, with columns in whole vector blocks that this CPU can compute.
+// inBlocks reports whether a product is large, and this CPU can compute its columns in blocks of 64.
 func inBlocks(m, n, inner int) bool {
 	return n%64 == 0 && m*n*inner >= smallDot && lanes.HaveAVX2()
 }
@@ -52,7 +52,7 @@ var upTo = sync.OnceValue(func() []int32 {
 	return all
 })
 
-// rows adds product by product within panels, as GoMLX does for large matrices.
+// rows adds up each panel of dotPanel terms, then the panels' sums, as GoMLX does for large matrices.
 func (a *dotArgs) rows(from, to int) {
 	var sum [64]float32
 	for begin := 0; begin < a.inner; begin += dotPanel {

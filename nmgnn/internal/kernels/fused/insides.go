@@ -16,17 +16,17 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// This file and operations.go rely on internals of GoMLX's pure-Go backend, insides_xla.go on those of go-xla. No
-// release promises internals, so only versions that were tried are changed. docs/UPSTREAM.md proposes exports.
+// This file and operations.go rely on internals of GoMLX's pure-Go backend, insides_xla.go on those of go-xla. Releases
+// may change these, so only tried versions are accepted.
 
-// To try another version, compare internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go and
-// dot/matmul/nosimd*.go, and run this package's tests with -race.
+// Before adding a version to triedGo, compare its internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go
+// and dot/matmul/nosimd*.go with the last one's, and run this package's tests with -race.
 const goModule = "github.com/gomlx/compute"
 
 var triedGo = []string{"v0.1.3", "v0.1.6"}
 
-// checkVersion returns an error unless function comes from a tried version of module. The function's file name has the
-// version, except in vendored or replaced modules.
+// checkVersion returns an error unless function comes from a tried version of module. It reads the version from the
+// path of the function's file; vendored and replaced modules show none.
 func checkVersion(function any, module string, tried []string) error {
 	f := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
 	file, _ := f.FileLine(f.Entry())
@@ -37,30 +37,29 @@ func checkVersion(function any, module string, tried []string) error {
 	return nil
 }
 
-// GoMLX's table of executors for nodes with several results, by operation. Pointers stand for its types Backend, Node
-// and Buffer.
+// executors is GoMLX's table of functions that compute operations with several results. unsafe.Pointer stands for
+// GoMLX's types Backend, Node and Buffer.
 //
 //go:linkname executors github.com/gomlx/compute/internal/gobackend.MultiOutputsNodeExecutors
 var executors [compute.OpTypeLast]func(backend, node unsafe.Pointer, inputs []unsafe.Pointer,
 	owned []bool) ([]unsafe.Pointer, error)
 
-// No GoMLX node uses this operation.
+// kernelOp marks kernels' nodes; GoMLX does not use it.
 const kernelOp = compute.OpTypeInvalid
 
 // goInsides locates internals of the pure-Go backend.
 type goInsides struct {
 	backend     reflect.Type  // *Backend
 	getBuffer   reflect.Value // func(*Backend, shapes.Shape) (*Buffer, error)
-	data        uintptr       // offset in Node of an any
+	data        uintptr       // offset in Node of its Data
 	nodeShape   uintptr       // offset in Node of the result's shape
-	flat, shape uintptr       // offsets in Buffer of a slice in an any, and of its shape
+	flat, shape uintptr       // offsets in Buffer of its numbers and shape
 
 	own   operationTable // GoMLX's operations before replacement
-	asked sync.Map       // set of backends (unsafe.Pointer) that use replacements
+	asked sync.Map       // set of hastened backends (unsafe.Pointer)
 }
 
 func locate(b compute.Backend) (*goInsides, error) {
-	// A program that is never compiled tells the type of nodes.
 	x, err := b.Builder("nodemask").Main().Parameter("x", shapes.Make(dtypes.Float32, 1), nil)
 	if err != nil {
 		return nil, err
@@ -77,9 +76,9 @@ func locate(b compute.Backend) (*goInsides, error) {
 	return t, nil
 }
 
-// interceptedGo locates the pure-Go backend's internals; notIntercepted explains why this version cannot run the
-// kernels. Backends read the process's operation tables while computing, so these change once, before any program
-// computes; the new functions check which backend runs.
+// interceptedGo locates the pure-Go backend's internals; notIntercepted says why this version cannot run the kernels.
+// Running backends read GoMLX's tables of operations, so these change only at start. The new functions check which
+// backend calls them.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (t *goInsides, err error) {
@@ -102,8 +101,7 @@ func installGo() (t *goInsides, err error) {
 	return t, nil
 }
 
-// Intercepted returns nil if pure-Go backends run the kernels, else an error that explains why this version of GoMLX
-// cannot.
+// Intercepted returns an error if this version of GoMLX's pure-Go backend cannot run the kernels.
 func Intercepted() error { return notIntercepted }
 
 func runsInGo(b compute.Backend) (t *goInsides, runs bool) {
@@ -116,7 +114,7 @@ type kernelCall struct {
 	results []shapes.Shape
 }
 
-// replace makes the call that has these results call run.
+// replace makes the call that returns these results call run instead.
 func (t *goInsides) replace(results []*Node, run func(x, y []array)) {
 	kernel := &kernelCall{run: run}
 	for _, y := range results {
@@ -128,7 +126,7 @@ func (t *goInsides) replace(results []*Node, run func(x, y []array)) {
 	call.FieldByName("OpType").Set(reflect.ValueOf(kernelOp))
 }
 
-// execute leaves inputs to their owner; the backend allocates results.
+// execute runs a kernel. It frees no inputs; the backend allocates results.
 func (t *goInsides) execute(call *kernelCall, backend reflect.Value,
 	inputs []unsafe.Pointer) ([]unsafe.Pointer, error) {
 	x, y := make([]array, len(inputs)), make([]array, len(call.results))

@@ -15,8 +15,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// To try another version of go-xla, compare stablehlo/{customcall,statement,value}.go and
-// compute/xla/{backend,builder,ops}.go, and run this package's tests.
+// Before adding a version to triedXLA, compare its stablehlo/{customcall,statement,value}.go and
+// compute/xla/{backend,builder,ops}.go with the last one's, and run this package's tests.
 const xlaModule = "github.com/gomlx/go-xla"
 
 var triedXLA = []string{"v0.4.1", "v0.4.5"}
@@ -41,7 +41,7 @@ func Platform(b compute.Backend) (string, error) {
 	return pointer[pjrt.Client](x, "client").Platform(), nil
 }
 
-// Registration works once per plugin and lasts as long as the process.
+// registered tells whether a plugin accepted the kernels, which a process may register once.
 var registered sync.Map // *pjrt.Plugin → func() error
 
 // Register makes XLA on a CPU run the kernels, or returns an error if it cannot; plugin is the backend's plugin file.
@@ -58,7 +58,7 @@ func register(b compute.Backend, plugin string) error {
 	if !ok {
 		return fmt.Errorf("%s is not an XLA backend", b.Name())
 	}
-	p, err := pjrt.GetPlugin(x.PluginName()) // already loaded, one per name
+	p, err := pjrt.GetPlugin(x.PluginName())
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func takesForeign(b compute.Backend) bool {
 	return found && handlers.(func() error)() == nil
 }
 
-// Donate lets XLA overwrite a parameter with its new value. GoMLX donates buffers of changed variables, but go-xla does
-// not mark them in the program, so XLA would allocate again. On other backends Donate does nothing.
+// Donate lets XLA overwrite a parameter with its new value. GoMLX permits that for changed variables, but go-xla does
+// not tell XLA, which would allocate anew. On other backends Donate does nothing.
 func Donate(parameter *Node) {
 	node, ok := InternalBackendOutputs(parameter)[0].(*xla.Node)
 	if !ok || checkXLA() != nil {
@@ -99,8 +99,8 @@ func Donate(parameter *Node) {
 	}
 }
 
-// makeForeign turns the call that has this result into a kernel's. go-xla's custom call uses an older interface and
-// makes new results, while other statements may hold the old call's. So only the call's operation changes.
+// makeForeign turns the call that returns result into a kernel's. go-xla's own custom calls return new results, but the
+// old ones may already be in use. So only the call's operation changes.
 func makeForeign(kernel string, result compute.Value) error {
 	call := pointer[stablehlo.Statement](pointer[stablehlo.Value](result.(*xla.Node), "value"), "stmt")
 	function := call.Function

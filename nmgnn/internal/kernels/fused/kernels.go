@@ -2,7 +2,7 @@ package fused
 
 import "nodemask/nmgnn/internal/kernels/fused/lanes"
 
-// An array's element type decides which slice is set.
+// array is a matrix. Only the slice of its element type is set.
 type array struct {
 	rows, columns int
 	floats        []float32
@@ -10,7 +10,7 @@ type array struct {
 	bits          []uint32
 }
 
-// The methods of [Matrix] have checked the shapes.
+// kernelsInGo check no shapes: the methods of [Matrix] do.
 var kernelsInGo = map[string]func(x, y []array){
 	timesKernel:          times,
 	totalKernel:          total,
@@ -31,7 +31,7 @@ func optional(x []array, i int) (a array) {
 	return a
 }
 
-// each computes rows by f if lanes exist, else by loop, on all cores if there are many numbers.
+// each computes rows by f if lanes run, else by loop, on all cores if there are many numbers.
 func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(from, to int)) {
 	if haveLanes() {
 		loop = func(from, to int) { f.Run(from, to, words...) }
@@ -39,7 +39,7 @@ func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(fro
 	forRows(rows, numbers, loop)
 }
 
-// skipping removes the inputs that tell what to skip. It ignores heard: kernels add entries in fours, and skipping some
+// skipping takes [Rows] out of a kernel's inputs. It ignores Heard: kernels add entries in fours, so skipping some
 // would change the rounding.
 func skipping(x []array) (wanted []float32, others []array) {
 	which, x := x[0].ints[0], x[1:]

@@ -8,7 +8,7 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// The kernels for the pure-Go backend, named as in kernels.h. Loops fill rows from … to-1.
+// The kernels for the pure-Go backend, named as in kernels.h. Their loops compute rows from … to-1 of results.
 
 // The maximum of an empty row.
 const lowest = -1e30
@@ -65,7 +65,7 @@ func (a *timesArgs) of(i int32, first int) []float32 {
 	return a.h[c+first : c+a.width]
 }
 
-// Vector instructions add in the scalar order, so results are the same on all CPUs.
+// row adds in the same order with and without vector instructions, so results are the same on all CPUs.
 func (a *timesArgs) row(i, to int32, y []float32) {
 	share := a.width / a.heads
 	if share < 8 || !lanes.HaveAVX2() {
@@ -104,8 +104,8 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 	}
 }
 
-// scalars adds entries i … to-1 to y, from number first of each head's share on: four entries at once, but one by one
-// for 64 numbers with one or eight heads, as the vector instructions do.
+// scalars adds entries i … to-1 to y, from number first of each head's share on, in the same order as the vector
+// instructions.
 func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	y = y[first:]
 	share := a.width / a.heads
@@ -143,7 +143,7 @@ func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	}
 }
 
-// Four rows at once read and write y once; eight numbers at once avoid bounds checks.
+// sum4 adds four rows at once, to read and write y only once, and eight numbers at once, to avoid bounds checks.
 func sum4(y, h0, h1, h2, h3 []float32) {
 	k := 0
 	for ; k+8 <= len(y); k += 8 {
@@ -227,7 +227,7 @@ func highest(x, y []array) {
 func drop(x, y []array) {
 	_, x = skipping(x)
 	draw, scale, result := x[0].bits, x[1].floats[0], y[0].floats
-	first := int(draw[3]) * y[0].columns // number of result[0]
+	first := int(draw[3]) * y[0].columns // numbers before result[0]
 	values := optional(x, 2).floats
 	if values != nil {
 		values = values[first:][:len(result)]
@@ -284,14 +284,13 @@ func elu(x, y []array) {
 	})
 }
 
-// See loops.h.
 func hash(x uint32) uint32 {
 	x = (x ^ x>>16) * 0x7feb352d
 	x = (x ^ x>>15) * 0x846ca68b
 	return x ^ x>>16
 }
 
-// forRows uses all cores if there are many numbers.
+// forRows calls run for all rows, on all cores if there are many numbers.
 func forRows(rows, numbers int, run func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	if workers < 2 || numbers < 20000 {

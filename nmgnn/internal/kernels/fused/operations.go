@@ -12,15 +12,16 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// These loops replace pure-Go operations of GoMLX that compute index by index and dominate training. Results are equal
-// bit for bit.
+// These loops replace pure-Go operations of GoMLX that compute an index for each number and dominate training's time.
+// Results are equal bit for bit.
 
 type (
-	// Types as in GoMLX's executors, with unsafe pointers.
+	// GoMLX's types, with unsafe pointers for unexported ones.
 	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
 	operationTable [compute.OpTypeLast]operation
 
-	// A loop returns fill, which computes the result (if nil, GoMLX does), and which inputs fill may overwrite.
+	// A loop returns fill, which computes the result, and which inputs fill may overwrite. If fill is nil, GoMLX
+	// computes the result.
 	loop func(t *goInsides, node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int)
 )
 
@@ -43,7 +44,7 @@ var hastened = map[compute.OpType]loop{
 	compute.OpTypeDotGeneral: (*goInsides).dot,
 }
 
-// Backends without [Hasten] run GoMLX's operations.
+// hasten changes GoMLX's table of operations; backends without [Hasten] still run GoMLX's own.
 func (t *goInsides) hasten() {
 	t.own = operations
 	for op, loop := range hastened {
@@ -67,8 +68,8 @@ func (t *goInsides) hasten() {
 	}
 }
 
-// Hasten makes a pure-Go backend run this package's loops for the operations of hastened, with equal results, until end
-// is called. It does nothing for other kinds of backends or if [Intercepted] returns an error.
+// Hasten makes a pure-Go backend run this package's loops, with equal results, until end is called. It does nothing for
+// other backends or if [Intercepted] returns an error.
 func Hasten(b compute.Backend) (end func()) {
 	t := interceptedGo
 	if t == nil || reflect.TypeOf(b) != t.backend {
@@ -79,10 +80,10 @@ func Hasten(b compute.Backend) (end func()) {
 	return func() { t.asked.Delete(pointer) }
 }
 
-// few numbers are not worth a call from Go to lanes.
+// Arrays of fewer numbers are not worth a call to lanes.
 const few = 64
 
-// A variable, so that tests can compare.
+// haveLanes is a variable, so that tests can replace it.
 var haveLanes = lanes.Have
 
 func (t *goInsides) numbers(buffer unsafe.Pointer) (x []float32, dimensions []int, ok bool) {
@@ -90,7 +91,7 @@ func (t *goInsides) numbers(buffer unsafe.Pointer) (x []float32, dimensions []in
 	return x, (*shapes.Shape)(unsafe.Add(buffer, t.shape)).Dimensions, ok
 }
 
-// result returns an owned input of the result's shape, or a new buffer.
+// result returns memory for a node's result: an input of its shape that may be overwritten, or a new buffer.
 func (t *goInsides) result(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool,
 	reuse []int) (buffer unsafe.Pointer, y []float32, err error) {
 	shape := (*shapes.Shape)(unsafe.Add(node, t.nodeShape))
@@ -113,8 +114,8 @@ func (t *goInsides) shapeOf(node unsafe.Pointer) []int {
 
 type walk struct{ rows, columns, xRow, xColumn, zRow, zColumn int }
 
-// walkOf returns how to combine arrays of n and m numbers; not ok if GoMLX is as fast. alike means equal shapes or a
-// single number.
+// walkOf returns how to combine arrays of n and m numbers. alike means equal shapes or a single number. If not ok,
+// GoMLX combines them.
 func walkOf(x, z []int, n, m int) (w walk, alike, ok bool) {
 	switch {
 	case m == 1:
@@ -156,14 +157,14 @@ func binary(f lanes.Function) loop {
 	}
 }
 
-// Without lanes combine works row by row, and first repeats a number that is broadcast along a row.
+// combine without lanes works row by row, after repeating numbers that are broadcast along a row.
 func (w walk) combine(f lanes.Function, x, z, y []float32) {
 	if haveLanes() {
 		f.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Int(w.rows), lanes.Int(w.columns),
 			lanes.Int(w.xRow), lanes.Int(w.xColumn), lanes.Int(w.zRow), lanes.Int(w.zColumn))
 		return
 	}
-	repeated := make([]float32, w.columns) // at most one of x and z needs it
+	repeated := make([]float32, w.columns)
 	row := func(x []float32, column int) []float32 {
 		if column == 1 {
 			return x[:w.columns]
@@ -214,7 +215,7 @@ func unary(f lanes.Function) loop {
 	}
 }
 
-// where avoids branches, since choices are random.
+// where selects by bits: branches are slow if choices are random.
 func (t *goInsides) where(_ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	chosen, isBool := (*(*any)(unsafe.Add(inputs[0], t.flat))).([]bool)
 	x, _, isX := t.numbers(inputs[1])
@@ -222,7 +223,7 @@ func (t *goInsides) where(_ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(
 	if !isBool || !isX || !isZ || len(chosen) < few || min(len(x), len(z)) == 0 {
 		return nil, nil
 	}
-	each := func(x []float32) int { return min(len(x)-1, 1) } // a single number is broadcast
+	each := func(x []float32) int { return min(len(x)-1, 1) }
 	xStep, zStep := each(x), each(z)
 	return func(y []float32) {
 		forRows((len(y)+chunk-1)/chunk, len(y), func(from, to int) {
@@ -260,7 +261,7 @@ func (t *goInsides) columnSums(node unsafe.Pointer, inputs []unsafe.Pointer) (fi
 	}, nil
 }
 
-// transpose copies arrays whose axes keep their order.
+// transpose only copies if the axes keep their order.
 func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	x, d, found := t.numbers(inputs[0])
 	axes := t.axes(node)

@@ -27,11 +27,11 @@ import (
 	"unsafe"
 )
 
-// KeepMemory makes glibc keep freed memory, process-wide, unless MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_ or
-// GLIBC_TUNABLES is set: XLA reallocates all intermediate results at each run.
+// KeepMemory makes glibc keep freed memory in the whole process, unless an environment variable configures that. XLA
+// reallocates intermediate results at each run.
 func KeepMemory() { C.nm_keep_memory() }
 
-// The plugin must be loaded already.
+// registerHandlers needs a plugin that is loaded already.
 func registerHandlers(plugin string) error {
 	path := C.CString(plugin)
 	defer C.free(unsafe.Pointer(path))

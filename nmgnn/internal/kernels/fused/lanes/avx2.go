@@ -2,25 +2,25 @@ package lanes
 
 import "unsafe"
 
-// AddRows sets y[0 … 63] to Σ_i weights[at(i)]·h[columns[i]·stride + 0 … 63], where at(i) = positions[i], or i for nil
-// positions; nil weights are 1. It adds i by i and rounds each product: no FMA, which other CPUs and WebAssembly lack.
-// Columns must be within h, positions within weights. It panics if y is shorter than 64.
+// AddRows sets y[k] to Σ_i weights[at(i)]·h[columns[i]·stride + k] for k < 64, where at(i) is positions[i], or i for
+// nil positions. nil weights are 1. It adds in order and rounds each product, as CPUs without fused multiply-add do.
+// Columns must be within h, positions within weights.
 func AddRows(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows64(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights),
 		unsafe.SliceData(positions))
 }
 
-// AddRowsOf8Heads is AddRows with eight weights per i, weights[8·at(i) …], each for eight numbers.
+// AddRowsOf8Heads is AddRows with eight heads of eight numbers. Their weights begin at weights[8·at(i)].
 func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows8x8(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights),
 		unsafe.SliceData(positions))
 }
 
-// AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k] for k below n, which it returns: len(y)
-// rounded down to a multiple of eight. Other arguments are as in [AddRows]. It adds four i at once, (w0·h0 + w1·h1) +
-// (w2·h2 + w3·h3), and the last few one by one, rounding each product.
+// AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k] for k < n, and returns n: len(y) rounded down
+// to a multiple of eight. Other arguments are as in [AddRows]. It adds four terms at once, (w0·h0 + w1·h1) + (w2·h2 +
+// w3·h3), and the last few one by one, rounding each product.
 func AddFours(y, h []float32, columns []int32, stride int, weights []float32, step int, positions []int32) int {
 	n := len(y) &^ 7
 	if len(columns) == 0 {
@@ -47,8 +47,8 @@ func AddFours(y, h []float32, columns []int32, stride int, weights []float32, st
 	return n
 }
 
-// DropEach sets y[i] to 0 if mix(mix((first+i) ^ key0) + key1) < bound, else to x[i]·scale, where mix is "lowbias32"
-// and nil x is ones, for i below n, which it returns: len(y) rounded down to a multiple of eight.
+// DropEach sets y[i] to 0 if mix(mix((first+i) ^ key0) + key1) < bound, else to x[i]·scale, for i < n. It returns n:
+// len(y) rounded down to a multiple of eight. mix is "lowbias32"; nil x means ones.
 func DropEach(y, x []float32, first, key0, key1, bound uint32, scale float32) int {
 	n := len(y) &^ 7
 	if n == 0 {

@@ -1,7 +1,7 @@
-// Package lanes has loops in vector instructions, which Go lacks, with results equal to those of package fused's Go
-// loops bit for bit. [AddRows] and the functions after it are AVX2 assembly, which a package with cgo may not hold.
-// Each [Function] is in a WebAssembly module (lanes.wasm, built from lanes.c by build.sh) that shares the program's
-// memory: calls pass addresses and copy nothing.
+// Package lanes has loops in vector instructions, which Go's compiler does not use. Results equal those of package
+// fused's Go loops bit for bit. [AddRows] and what follows it in avx2.go are AVX2 assembly, which a package with cgo
+// may not hold. Each [Function] is in lanes.wasm (built from lanes.c by build.sh), a WebAssembly module that shares the
+// program's memory, so calls copy nothing.
 package lanes
 
 import (
@@ -12,7 +12,7 @@ import (
 // A Function is a function in lanes.c.
 type Function int
 
-// Functions of lanes.wasm, in the order of names.
+// Functions of lanes.wasm; the variable names has the same order.
 const (
 	Times Function = iota
 	Total
@@ -46,7 +46,7 @@ func Slice[T float32 | int32 | uint32](x []T) Word {
 	return Word(uintptr(p))
 }
 
-// escape keeps its argument off the stack, which may move.
+// escape makes Go store its argument outside the stack, which may move.
 var escape = func(unsafe.Pointer) {}
 
 // Int returns a count as a Word.

@@ -23,7 +23,7 @@ func Have() bool { return start() }
 
 var start = sync.OnceValue(func() (works bool) {
 	defer func() {
-		if recover() != nil { // JavaScript threw: unknown instruction, or compiling is forbidden
+		if recover() != nil { // JavaScript threw: no such instruction, or compiling is forbidden
 			works = false
 		}
 	}()
@@ -41,8 +41,8 @@ var start = sync.OnceValue(func() (works bool) {
 	return shared()
 })
 
-// program returns this program's object in wasm_exec.js, the sixth value there, after the global object; syscall/js
-// does not export it.
+// program returns the JavaScript object that runs this program, which syscall/js does not export. wasm_exec.js numbers
+// it directly after the global object.
 func program() js.Value {
 	global := js.Global()
 	own := global
@@ -61,7 +61,7 @@ func shared() bool {
 	return [5]float32(y) == [5]float32{1, -1, 0, 1, -1}
 }
 
-// Run calls f for rows, parts or numbers from … to-1, if f takes a range; lanes.c lists args.
+// Run calls f with args, which lanes.c lists, for rows, parts or numbers from … to-1.
 func (f Function) Run(from, to int, args ...Word) {
 	a := append([]Word(nil), args...)
 	exported[f].Invoke(int(uintptr(unsafe.Pointer(&a[0]))), from, to)
