@@ -120,6 +120,12 @@ func TestCasesAreThoseOfTheRecords(t *testing.T) {
 		if err != nil || name == "" {
 			t.Logf("quantities of %s are taken as they are: its file is not at hand", data)
 			g = nil
+		} else if file, ok := GraphFileOf(data); ok {
+			largest, nodes := 0, 0
+			for _, class := range datasets.Describe(g).Classes {
+				largest, nodes = max(largest, class.Nodes), nodes+class.Nodes
+			}
+			require.Equal(t, [3]int{largest, nodes, len(g.Classes)}, [3]int{file.Largest, file.Nodes, file.Classes}, data)
 		}
 		for _, setting := range datasets.Settings() {
 			for _, size := range graphSizes("gin") {

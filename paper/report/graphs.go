@@ -41,6 +41,7 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 			}
 		}
 	}
+	unlearnt := ""
 	for _, data := range judge.Graphs.Data() {
 		row := plots.Fields(data)
 		for _, a := range answers {
@@ -50,6 +51,13 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 			text := "– (not run)"
 			if a.Effect != nil {
 				text = fmt.Sprintf("%s, %s", intervalText(a.Effect.Pooled, 1), a.Verdict)
+				if f, _ := judge.GraphFileOf(data); slices.ContainsFunc(a.Effect.Plain, func(f1 float64) bool {
+					return f1 <= f.ConstantF1()+0.1 // test sets round the class's share
+				}) {
+					text += "‡"
+					unlearnt = "; ‡: at a size the plain model does not learn, its mean being no higher than that of the largest " +
+						"class alone"
+				}
 			}
 			if a.Verdict == judge.Inconclusive {
 				text += fmt.Sprintf(" (%d; %s)", a.Splits, strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Sizes), " ", " and "), "[]"))
@@ -58,6 +66,7 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 		}
 		t.Rows = append(t.Rows, row)
 	}
+	t.Caption = strings.TrimSuffix(t.Caption, ".") + unlearnt + "."
 	return t, nil
 }
 
