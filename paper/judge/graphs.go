@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"nodemask/datasets"
+	"nodemask/paper/record"
+	"nodemask/stats"
 )
 
 // FirstGraphSplit is the seed of the first split of part [Graphs].
@@ -99,4 +101,91 @@ func graphReadings(axes []Axis, model string, setting datasets.Setting) (sizes [
 		readings = append(readings, c.reading(axes, setting))
 	}
 	return graphSizes(model), readings
+}
+
+// GraphAnswer answers hypothesis H1 of PROTOCOL-3.md for a graph and setting.
+type GraphAnswer struct {
+	Answer
+	Rescaled bool
+}
+
+// Inconclusive is the verdict if fewer trials ran than the protocol requires.
+const Inconclusive Verdict = "inconclusive"
+
+// GraphAnswers returns a model's answers in the third protocol, by graph and setting. For GIN, answers on rescaled
+// masking follow those on masking. P-values are corrected over all answers. The verdict is [Inconclusive] while splits
+// or train set sizes are missing.
+func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error) {
+	var p []float64
+	sizes, asked := graphSizes(model), 1
+	if model == "gin" {
+		asked = 2
+	}
+	for reading := range asked {
+		for _, data := range Graphs.Data() {
+			for _, setting := range datasets.Settings() {
+				q, err := QuestionOf(Graphs, data, model, setting)
+				if err != nil {
+					return nil, err
+				}
+				a, err := ask(r, q, q.Readings[reading])
+				if err == nil && !a.Complete() {
+					// Use train set size 10 % alone while 50 % has fewer splits.
+					q.Sizes = sizes[:1]
+					if first, errFirst := ask(r, q, q.Readings[reading]); errFirst != nil || first.Splits > a.Splits {
+						a, err = first, errFirst
+					}
+				}
+				if err != nil {
+					return nil, err
+				}
+				complete := a.Complete() && len(a.Sizes) == len(sizes)
+				if !complete {
+					a.P = 1
+				}
+				p = append(p, a.P)
+				all = append(all, GraphAnswer{a, reading > 0})
+			}
+		}
+	}
+	corrected, err := stats.Holm(p)
+	if err != nil {
+		return nil, fmt.Errorf("judge: %w", err)
+	}
+	for i := range all {
+		a := &all[i]
+		switch a.P = corrected[i]; {
+		case a.Effect == nil:
+			a.Verdict = Unmeasured
+		case a.Complete() && len(a.Sizes) == len(sizes):
+			a.Verdict = VerdictOf(a.Effect.Pooled, a.P)
+		default:
+			a.Verdict = Inconclusive
+		}
+	}
+	return all, nil
+}
+
+// OneSign returns whether the answers, all in one setting, agree in sign (hypothesis H2), and how many help and hurt.
+func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
+	unsettled := 0
+	for _, a := range answers {
+		switch a.Verdict {
+		case Helps:
+			help++
+		case Hurts:
+			hurt++
+		case Inconclusive, Unmeasured:
+			unsettled++
+		}
+	}
+	switch n := len(answers); {
+	case help > 0 && hurt > 0:
+		return "both signs", help, hurt
+	case n > 0 && (help == n || hurt == n):
+		return "one sign", help, hurt
+	case unsettled > 0:
+		return string(Inconclusive), help, hurt
+	}
+	return "not settled", help, hurt
 }

@@ -15,14 +15,17 @@ import math
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 
+import numpy
 import torch
 from torch_geometric.explain import CaptumExplainer, Explainer, Explanation, GNNExplainer
 from torch_geometric.explain.metric import fidelity, unfaithfulness
 from torch_geometric.utils import k_hop_subgraph
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "nmgnn" / "cached" / "testdata"))
+PROJECT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(PROJECT / "nmgnn" / "cached" / "testdata"))
 import read_with_pyg as saved  # noqa: E402
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -42,6 +45,7 @@ class Network(torch.nn.Module):
         super().__init__()
         self.settings, tensors = saved.read(path)
         assert not self.settings.get("readout") and not self.settings.get("residual"), f"{path}: a readout or residuals"
+        assert self.settings["normalize_features"], f"{path}: expected a model of features divided by their sums"
         kind = self.settings["model"]
         self.convs = torch.nn.ModuleList(saved.KINDS[kind](tensors, f"layer{k}", self.settings).float()
                                          for k in range(self.settings["layers"]))
@@ -59,23 +63,29 @@ class Network(torch.nn.Module):
         return x
 
 
-def read_graph(args):
-    """The graph as the command opens it: x [nodes, features] and edge_index, sources above targets."""
-    process = subprocess.Popen([args.nodemask, "serve-cells"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    process.stdin.write(json.dumps({"open": {"path": args.data}}) + "\n")
-    process.stdin.flush()
-    g = json.loads(process.stdout.readline())["graph"]
-    process.stdin.close()
-    process.wait()
-    f, edges = g["Features"], g["Edges"]
-    if f["Dense"] is not None:
-        x = torch.tensor(f["Dense"]).view(f["Rows"], f["Width"])
-    else:
-        x = torch.zeros(f["Rows"], f["Width"])
-        rows = torch.arange(f["Rows"]).repeat_interleave(torch.tensor(f["Offsets"]).diff())
-        x[rows, torch.tensor(f["Columns"])] = torch.tensor(f["Values"], dtype=torch.float)
-    targets = torch.arange(f["Rows"]).repeat_interleave(torch.tensor(edges["Offsets"]).diff())
-    return x, torch.stack([torch.tensor(edges["Indices"]), targets])
+def read_graph(data):
+    """The graph as scripts/peers/export writes it: x [nodes, features], rows divided by their sums, and edge_index."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["go", "run", "./scripts/peers/export", data, folder], cwd=PROJECT, check=True)
+        at = pathlib.Path(folder)
+        meta = json.loads((at / "meta.json").read_text())
+        if meta["sparse"]:
+            x = torch.zeros(meta["nodes"], meta["features"])
+            x[rows(at / "x_offsets.i64"), read(at / "x_columns.i32", "<i4")] = read(at / "x_values.f32", "<f4")
+        else:
+            x = read(at / "x.f32", "<f4").view(meta["nodes"], meta["features"])
+        return x, torch.stack([read(at / "targets.i32", "<i4"), rows(at / "offsets.i64")])
+
+
+def read(file, kind):
+    values = torch.from_numpy(numpy.fromfile(file, kind))
+    return values if values.is_floating_point() else values.long()
+
+
+def rows(file):
+    """The row of each entry of a matrix whose offsets are in a file."""
+    counts = read(file, "<i8").diff()
+    return torch.arange(len(counts)).repeat_interleave(counts)
 
 
 def ours(args, model, nodes):
@@ -99,8 +109,6 @@ def compare(args, path, x, edge_index):
     torch.manual_seed(args.seed)
     network = Network(path).eval()
     layers = network.settings["layers"]
-    if network.settings["normalize_features"]:
-        x = x / x.abs().sum(dim=1, keepdim=True).clamp(min=1e-300)
     nodes = [k * (len(x) // args.nodes) for k in range(args.nodes)]
     explained, seconds = ours(args, path, nodes)
     config = dict(mode="multiclass_classification", task_level="node", return_type="raw")
@@ -118,7 +126,8 @@ def compare(args, path, x, edge_index):
     sums = {name: [0.0] * 4 for name in ["nodemask explain", *methods, "at random"]}
     sums["nodemask explain"][3] = seconds * len(nodes)
     counted, far = 0, 0.0
-    for node, e in zip(nodes, explained):
+    for e in explained:
+        node = e["node"]  # a number that is another node's id asked for that node
         # One hop more than layers, so that all degrees which GCN reads are there.
         subset, edges, index, _ = k_hop_subgraph(node, layers + 1, edge_index, relabel_nodes=True)
         features, index = x[subset], index.item()
@@ -160,7 +169,7 @@ def compare(args, path, x, edge_index):
 def main():
     args = parser.parse_args()
     torch.set_num_threads(1)
-    x, edge_index = read_graph(args)
+    x, edge_index = read_graph(args.data)
     print("| model | method | fidelity+ | fidelity− | unfaithfulness | a node |\n|---|---|---:|---:|---:|---:|")
     for path in args.models:
         compare(args, path, x, edge_index)

@@ -197,6 +197,7 @@ func (f *Features) Add(row []float32) (bytes int64) {
 	return bytes
 }
 
+// ToDense returns the same features, all values stored: [rows, width], from sparse ones.
 func (f *Features) ToDense() Features {
 	d := Features{Rows: f.Rows, Width: f.Width, Dense: make([]float32, f.Rows*f.Width)}
 	for v := range f.Rows {
