@@ -32,7 +32,7 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	}
 	t = plots.Table{ID: "graphs-" + model, Title: "What masking adds to " + hyper.Title(model) + " on other graphs",
 		Header: []string{"graph"}, Caption: "Points of macro F1, 95 % interval over splits, verdict by Holm's method over " +
-			fmt.Sprint(len(answers)) + " places, which takes 20 splits; (n; s): on n splits so far, at s % to train on."}
+			fmt.Sprint(len(answers)) + " places"}
 	for i := 0; i < len(answers); i += len(judge.Graphs.Data()) * len(datasets.Settings()) {
 		for _, setting := range datasets.Settings() {
 			t.Header = append(t.Header, nodesOf(setting))
@@ -41,7 +41,7 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 			}
 		}
 	}
-	unlearnt := ""
+	unfinished, unlearnt := "", ""
 	for _, data := range judge.Graphs.Data() {
 		row := plots.Fields(data)
 		for _, a := range answers {
@@ -60,14 +60,29 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 				}
 			}
 			if a.Verdict == judge.Inconclusive {
+				unfinished = ", which takes 20 splits; (n; s): on n splits so far, at s % to train on"
 				text += fmt.Sprintf(" (%d; %s)", a.Splits, strings.Trim(strings.ReplaceAll(fmt.Sprint(a.Sizes), " ", " and "), "[]"))
 			}
 			row = append(row, plots.Field{Text: text})
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Caption = strings.TrimSuffix(t.Caption, ".") + unlearnt + "."
+	t.Caption += unfinished + unlearnt + "."
 	return t, nil
+}
+
+// gatElsewhere continues a sentence on GAT with what masking does to it in the third protocol; "" without its trials.
+func (e *Evidence) gatElsewhere() (string, error) {
+	answers, err := judge.GraphAnswers(e.third, "gat")
+	verdicts := map[judge.Verdict]int{}
+	for _, a := range answers {
+		if a.Effect == nil || a.Verdict == judge.Inconclusive {
+			return "", err
+		}
+		verdicts[a.Verdict]++
+	}
+	return fmt.Sprintf("; on %d graphs unlike Cora it hurts GAT in %d of %d places and helps in %d",
+		len(judge.Graphs.Data()), verdicts[judge.Hurts], len(answers), verdicts[judge.Helps]), err
 }
 
 // OneSign returns a sentence on hypothesis H2 (PROTOCOL-3.md).

@@ -74,7 +74,8 @@ func (e *Evidence) words() text.FuncMap {
 			}
 			return words, nil
 		},
-		"graphs": e.graphsSentence, "gain": e.gain, "gains": e.gainsOf, "instead": e.instead, "stated": e.stated, "published": published,
+		"graphs": e.graphsSentence, "masksGAT": e.gatElsewhere, "gain": e.gain,
+		"gains": e.gainsOf, "instead": e.instead, "stated": e.stated, "published": published,
 		"distance": e.distance, "early": e.earlyEpochs, "single": e.singleClass, "stopped": e.stoppedGAT,
 		"tuned": e.tunedAgainst, "sub": func(a, b float64) float64 { return a - b },
 		"is": e.graded, "claimed": e.claimed, "cost": e.cost, "mad": e.madOf, "f1": e.f1Of, "rank": e.rankOfLevels,
