@@ -25,7 +25,7 @@ func DrawReadings(file io.Reader) (plots.Panels, error) {
 		Caption: "GIN; exploratory, under PROTOCOL.md. Each reading's effect is the mean over 10, 25, 50 and 90 % to train " +
 			"on; the band has the 95 % intervals over ten splits."}
 	in := csv.NewReader(file)
-	in.FieldsPerRecord = 7 // model, data, setting, reading, effect, low, high
+	in.FieldsPerRecord = 16 // model, data, setting, ten choices that make the reading, effect, low, high
 	rows, err := in.ReadAll()
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", ReadingsFile, err)
@@ -40,7 +40,7 @@ func DrawReadings(file io.Reader) (plots.Panels, error) {
 				}
 				var effect [3]float64
 				for k := range effect {
-					if effect[k], err = strconv.ParseFloat(fields[4+k], 64); err != nil {
+					if effect[k], err = strconv.ParseFloat(fields[13+k], 64); err != nil {
 						return p, fmt.Errorf("%s: line %d: %w", ReadingsFile, i+1, err)
 					}
 				}
