@@ -61,7 +61,9 @@ func TestNotebooksAreCommittedWithoutOutputs(t *testing.T) {
 }
 
 func TestWhatRunsAndRendersNotebooks(t *testing.T) {
-	unittest(t, filepath.Join("scripts", "reports"), "test_reports")
+	for _, module := range []string{"test_reports", "test_runs"} {
+		unittest(t, filepath.Join("scripts", "reports"), module)
+	}
 }
 
 func TestTheKernelAsksNobody(t *testing.T) {
