@@ -51,16 +51,23 @@ func DenseAdjoint(x, v, seen *Node) *Node {
 	return TransposeAllAxes(DotGeneral(v, []int{0}, nil, x, []int{0}, nil), 1, 0)
 }
 
-const leanParam = "/nodemask_lean"
+const (
+	leanParam     = "/nodemask_lean"
+	completeParam = "/nodemask_complete"
+)
 
 // Lean lets a computation omit additions of zero and, if zeroOne says that masks hold only 0 and 1, multiplications by
 // masks. XLA then fuses differently, which may change rounding.
 func Lean(g *Graph, zeroOne bool) { model.SetGraphParam(g, leanParam, zeroOne) }
 
+// Complete keeps [Lean] from changing a computation, before or after.
+func Complete(g *Graph) { model.SetGraphParam(g, completeParam, true) }
+
 func lean(g *Graph) (is, zeroOne bool) {
 	value, is := model.GetGraphParam(g, leanParam)
 	zeroOne, _ = value.(bool)
-	return is && fused.Skips(g), zeroOne
+	_, complete := model.GetGraphParam(g, completeParam)
+	return is && !complete && fused.Skips(g), zeroOne
 }
 
 // Argument is an input X of a function. Adjoint returns X's gradient, given the result's gradient v.

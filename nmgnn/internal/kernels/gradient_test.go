@@ -427,3 +427,17 @@ func TestScoreGradientsAreZeroInPadding(t *testing.T) {
 		}
 	})
 }
+
+func TestACompleteComputationIsNotLean(t *testing.T) {
+	var lean []bool
+	_, err := model.CallOnce(gnntest.XLA(t).Backend, model.NewStore(), func(_ *model.Scope, x *Node) *Node {
+		kernels.Lean(x.Graph(), true)
+		lean = append(lean, kernels.IsLean(x.Graph()))
+		kernels.Complete(x.Graph())
+		kernels.Lean(x.Graph(), true)
+		lean = append(lean, kernels.IsLean(x.Graph()))
+		return x
+	}, float32(1))
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, false}, lean)
+}
