@@ -36,7 +36,7 @@ type Backend struct {
 	KernelsLost error
 	// ProgramsLost explains why compiled programs are not kept on disk as requested; else nil.
 	ProgramsLost error
-	// Digits is "avx2" for XLA on a CPU if results are equal on every x86-64 with AVX2, else "".
+	// Digits is "avx2" for XLA on a CPU if results are equal on every x86-64 CPU with AVX2, else "".
 	Digits string
 
 	asked string // id for reopening the backend
@@ -54,9 +54,9 @@ func (b *Backend) Finalize() {
 // IsFinalized reports whether the backend is finalized or nil.
 func (b *Backend) IsFinalized() bool { return b == nil || b.Backend == nil || b.Backend.IsFinalized() }
 
-// KeepMemory makes glibc keep memory that XLA on a CPU frees every epoch, in the whole process, unless
-// MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_ or GLIBC_TUNABLES is set. It nearly halves the time of an epoch of GAT
-// on PubMed.
+// KeepMemory makes glibc keep the memory that XLA on a CPU frees every epoch, which nearly halves the time of an epoch
+// of GAT on PubMed. It affects the whole process, but does nothing if MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_ or
+// GLIBC_TUNABLES is set.
 func (b *Backend) KeepMemory() {
 	if b.ID == onCPU {
 		fused.KeepMemory()
@@ -87,7 +87,7 @@ func (b *Backend) Kernel() string {
 func (b *Backend) Slower() string {
 	var reasons []string
 	for i, why := range b.Skipped {
-		// Only the next faster backend counts, or an installed GPU plugin that does not start.
+		// Pure Go reports only the next faster backend, XLA on a CPU only an installed GPU plugin that does not start.
 		if b.ID == pure && i == len(b.Skipped)-1 || b.ID == onCPU && why.Err != nil {
 			reasons = append(reasons, fmt.Sprintf("backend %s: %s", why.ID, why.Reason))
 		}
@@ -98,7 +98,7 @@ func (b *Backend) Slower() string {
 	return folders.ReplaceAllString(strings.Join(reasons, "; "), "$1")
 }
 
-// folders matches the folders in absolute paths, not in paths of modules.
+// folders matches the folders in absolute paths, not in paths of Go modules.
 var folders = regexp.MustCompile(`(^|[\s("'])/[^\s:,"']*/`)
 
 // OnGPU reports whether this is a GPU backend.
@@ -116,7 +116,7 @@ func (b *Backend) Device() string {
 	return text
 }
 
-// cpuinfo returns these fields of the first processor in /proc/cpuinfo, as name:value.
+// cpuinfo returns the given fields of the first processor in /proc/cpuinfo, each as name:value.
 func cpuinfo(fields ...string) (found []string) {
 	info, _ := os.ReadFile("/proc/cpuinfo")
 	first, _, _ := strings.Cut(string(info), "\n\n")
@@ -169,11 +169,11 @@ func IDs() []string { return []string{onGPU, onCPU, pure} }
 // .nodemask/ of the program's clone and where GoMLX installs them. Open ignores the working directory and downloads
 // nothing.
 //
-// Programs compiled by XLA for a CPU are kept, up to 200 MB, in .nodemask/programs of the clone or the user's cache;
-// $NODEMASK_PROGRAMS sets another folder or "off".
+// Programs compiled by XLA for a CPU are kept, up to 200 MB, in .nodemask/programs of the clone or the user's cache.
+// $NODEMASK_PROGRAMS sets another folder, or keeps none if it is "off".
 //
 // The process's first XLA backend sets the environment variables PJRT_NPROC and, on a CPU, XLA_FLAGS and
-// ONEDNN_MAX_CPU_ISA, but keeps your settings.
+// ONEDNN_MAX_CPU_ISA, but keeps your settings in them.
 func Open(id string) (*Backend, error) {
 	if id == "" {
 		id = os.Getenv(compute.ConfigEnvVar)
@@ -243,7 +243,7 @@ func openNamed(id string, onOneCore bool) (*Backend, *Error) {
 	return nil, &Error{ID: id, Unknown: true, Reason: "no such backend: expected one of " + strings.Join(IDs(), ", ")}
 }
 
-// openXLA takes a plugin's name or absolute path, then go-xla's options after commas.
+// openXLA opens XLA. config is a plugin's name or absolute path and, after commas, go-xla's options.
 func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	asked := "xla:" + config
 	plugin, options, _ := strings.Cut(config, ",")
@@ -289,8 +289,8 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	return opened, nil
 }
 
-// ForJobs returns a function that opens a job's backend; the job's goroutine calls it first. XLA on a CPU gets one core
-// per job: two threads that share a core are slower than one.
+// ForJobs returns a function that opens a job's backend. The job's goroutine must call it first. XLA on a CPU gets one
+// core per job: two threads that share a core are slower than one.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
@@ -342,7 +342,7 @@ func findPlugin(asked, name string) (path, pin string, why *Error) {
 
 var pluginName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
-// A pluginPlace is a folder and the plugin's SHA-256 there; an empty pin allows any.
+// A pluginPlace is a folder that may hold the plugin, and the SHA-256 that the plugin must have; "" allows any.
 type pluginPlace struct{ folder, pin string }
 
 func pluginPlaces(name string) []pluginPlace {
@@ -393,7 +393,7 @@ func installedPlaces(name string, roots []string) []pluginPlace {
 	return places
 }
 
-// pluginProblem returns the loader's message once; go-xla repeats it.
+// pluginProblem returns the message of the system's loader once; go-xla's error repeats it.
 func pluginProblem(err error) string {
 	text := gomlx.Error(err).Error()
 	if _, said, found := strings.Cut(text, `failed to dynamically load PJRT plugin from "`); found {
@@ -407,5 +407,5 @@ func pluginProblem(err error) string {
 // avx2Digits is [Backend].Digits if results are equal on every x86-64 CPU with AVX2.
 const avx2Digits = "avx2"
 
-// HasAVX2 reports whether this CPU has AVX2 and FMA, which equal digits need.
+// HasAVX2 reports whether this CPU has AVX2 and FMA, which [Backend].Digits requires.
 func HasAVX2() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }

@@ -17,20 +17,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept is the folder of programs and a context, which is part of programs' keys.
+// kept is where compiled programs are kept, and the context that is part of their keys (see [hookPrograms]).
 type kept struct {
 	folder  *programFolder
 	context []byte
 }
 
 var (
-	// current is global, since C calls Go without a context.
+	// current is global, since C calls Go without passing it.
 	current atomic.Pointer[kept]
 	install sync.Mutex
 )
 
-// hookPrograms makes a loaded plugin load programs from a folder and save them there. context lists what programs
-// depend on besides text and options: plugin, XLA's environment, CPU.
+// hookPrograms makes a loaded plugin load compiled programs from a folder and save them there. context lists what
+// programs depend on besides their text and options: plugin, XLA's environment variables and CPU.
 func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	install.Lock()
 	defer install.Unlock()
@@ -44,7 +44,8 @@ func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	return nil
 }
 
-// nodemaskFindProgram writes a program's key and returns the kept program's size, or 0; C frees found.
+// nodemaskFindProgram writes the key of a program to key. If the program is kept, it stores it in found, which C frees,
+// and returns its size in bytes; else it returns 0.
 //
 //export nodemaskFindProgram
 func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.Pointer, formatSize C.size_t,
@@ -54,7 +55,7 @@ func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.P
 		return 0
 	}
 	bytesAt := func(p unsafe.Pointer, size C.size_t) []byte { return unsafe.Slice((*byte)(p), int(size)) }
-	// XLA splits work by the number of cores of the compiling thread.
+	// XLA splits work by the number of cores of the compiling thread, so keys include it.
 	var cores unix.CPUSet
 	_ = unix.SchedGetaffinity(0, &cores)
 	name := programKey(k.context, []byte{byte(min(cores.Count(), 255))}, bytesAt(format, formatSize),

@@ -2,5 +2,5 @@
 
 package backend
 
-// onOneCore does nothing here: threads cannot be bound to cores.
+// onOneCore does nothing outside Linux.
 func onOneCore(int) error { return nil }

@@ -23,8 +23,8 @@ var setUp = map[string]struct{ folder, wheel, sum string }{
 	"cuda": {"pjrt-cuda", "", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
 }
 
-// checkPlugin returns an error unless the file has SHA-256 pin or, without a pin, looks loadable: truncated libraries
-// crash the system's loader, files of other types crash go-xla.
+// checkPlugin returns an error unless the file has the SHA-256 pin or, if pin is "", looks loadable. Truncated
+// libraries would crash the system's loader; files of other types would crash go-xla.
 func checkPlugin(path, pin string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -50,7 +50,7 @@ func checkPlugin(path, pin string) error {
 	return nil
 }
 
-// checkSum reads an unchanged file once per process: the CPU plugin's 200 MB take 0.2 s.
+// checkSum reads a file again only if it has changed, as reading the CPU plugin's 200 MB takes 0.2 s.
 func checkSum(f *os.File, pin string) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -77,7 +77,7 @@ var checked sync.Map // files whose SHA-256 is right
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
 func pluginFault(r io.ReaderAt, size int64) string {
-	library, err := elf.NewFile(r) // fails for truncated files: the table of sections is last
+	library, err := elf.NewFile(r) // fails for truncated files: the table of sections is at the end
 	if err != nil {
 		return fmt.Sprintf("is no shared library, or damaged or cut short (%d bytes; %v)", size, err)
 	}

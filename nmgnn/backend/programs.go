@@ -21,11 +21,11 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// The environment variable's value is an absolute path, or "off".
+// This environment variable holds the absolute path of the folder for compiled programs, or "off".
 const programsVariable = "NODEMASK_PROGRAMS"
 
-// keepPrograms makes XLA keep compiled programs; the plugin's SHA-256 must be known. Programs call our kernels by name,
-// so they stay valid when kernels are rebuilt.
+// keepPrograms makes XLA keep compiled programs on disk. pin is the plugin's SHA-256. Programs call our kernels by
+// name, so they stay valid when kernels are rebuilt.
 func keepPrograms(plugin, pin string) error {
 	if os.Getenv(programsVariable) == "off" {
 		return nil
@@ -42,8 +42,8 @@ func keepPrograms(plugin, pin string) error {
 	return hookPrograms(plugin, folder, []byte(strings.Join(context, "\n")))
 }
 
-// openPrograms opens the folder in $NODEMASK_PROGRAMS or, if unset, .nodemask/programs of the clone, else a folder in
-// the user's cache.
+// openPrograms opens the folder in $NODEMASK_PROGRAMS. If that is unset, it opens .nodemask/programs of the clone or
+// else a folder in the user's cache.
 func openPrograms() (f *programFolder, err error) {
 	var paths []string
 	if path := os.Getenv(programsVariable); path != "" {
@@ -73,15 +73,15 @@ func isFolder(path string) bool {
 
 const (
 	ending     = ".program"
-	longest    = 64 << 20  // limit of a program's bytes
-	defaultMax = 200 << 20 // limit of a folder's bytes
+	longest    = 64 << 20  // largest size of a program in bytes
+	defaultMax = 200 << 20 // largest size of a folder's programs in bytes
 )
 
 // programFolder holds programs as files named by the SHA-256 of all they depend on. Programs are native code: only this
 // user may write there, and each file is checked before loading.
 type programFolder struct {
 	path string
-	max  int64 // bytes; above it, least recently used files are removed
+	max  int64 // bytes; if there are more, least recently used files are removed
 }
 
 // openProgramFolder opens the folder at an absolute path, or makes it with mode 0700. A link, or a folder that others

@@ -53,7 +53,7 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 	// By default XLA on a CPU makes four devices, whose waiting threads slow it down. Other plugins lack the option.
 	one := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	if plugin == "cpu" {
-		if pinned && onOneCore { // otherwise each run changes threads twice
+		if pinned && onOneCore { // asynchronous runs would change threads twice
 			one["asynchronous"] = false
 		}
 		b, platform, err = open(one)
@@ -82,10 +82,10 @@ func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 	return p.Path(), platform, nil
 }
 
-// holdThreads and holdSums make XLA compute the same digits on every CPU, by environment variables that the first
-// client reads at start. Each acts once, and keeps the user's settings.
+// holdThreads and holdSums make XLA compute the same digits on every CPU. They set environment variables, which XLA
+// reads at its first start. They act once, and keep the user's settings.
 var (
-	// Weights' gradients are sums over nodes, which Eigen splits by the number of threads.
+	// Weights' gradients are sums over nodes, which Eigen splits by the number of threads; so it is fixed.
 	holdThreads = sync.OnceValue(func() error {
 		const threads = "PJRT_NPROC"
 		if os.Getenv(threads) != "" {
@@ -93,10 +93,10 @@ var (
 		}
 		return os.Setenv(threads, "2") // visible in C
 	})
-	// XLA's defaults depend on the CPU. Sums by the library Eigen depend on instruction set, caches and threads; those
-	// by YNN do not. Splitting loops among cores changes rounding, and so does a·b+c in one instruction; 1/√x differs
-	// by CPU maker. Unknown plugins crash on these flags, so only known ones get them. held is "" if the user's
-	// settings differ.
+	// XLA's defaults depend on the CPU. Sums by the library Eigen depend on instruction set, caches and threads; sums
+	// by YNN do not. Splitting loops among cores changes rounding, and so does computing a·b+c in one instruction; 1/√x
+	// differs by CPU maker. Unknown plugins crash on these flags, so only known plugins get them. held is "" if the
+	// user's settings differ from these.
 	holdSums = sync.OnceValues(func() (held string, err error) {
 		settings := []struct{ name, value string }{{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"}}
 		const products, fusion = "ONEDNN_MAX_CPU_ISA", "--xla_cpu_experimental_ynn_fusion_type="

@@ -30,10 +30,10 @@ type builder struct {
 	known        map[string]bool
 	err          error
 
-	// Names of the edges' source and target nodes [edges]; targets has the shape [edges, 1].
+	// These name the tensors of the edges' source and target nodes [edges]; targets names the latter as [edges, 1].
 	source, target, targets string
-	repeated                map[int]string // by width: targets repeated [edges, width]
-	degrees                 map[bool]value // counting the node itself (true) or not
+	repeated                map[int]string // by width: name of targets repeated to [edges, width]
+	degrees                 map[bool]value // node degrees; true: counting the node itself
 }
 
 func (b *builder) fail(format string, args ...any) {
@@ -124,7 +124,7 @@ func (b *builder) filled(x float32, width int) value {
 	return value{b.add("ConstantOfShape", []string{shape}, tensor("value", floats("", []float32{x}, 1))), width}
 }
 
-// edges removes self-loops: layers that need them add them.
+// edges removes self-loops, because layers that need self-loops add them.
 func (b *builder) edges() {
 	b.scope = "edges"
 	row := func(from string, number int64) string {
@@ -145,8 +145,8 @@ func (b *builder) gather(h value, index string) value {
 	return value{b.add("Gather", []string{h.name, index}, integer("axis", 0)), h.width}
 }
 
-// scatter combines each edge's row [edges, width] with its target's row of first [nodes, width], by "add" or "max".
-// ONNX Runtime's ScatterND would add from several threads at once and lose terms.
+// scatter combines each edge's row [edges, width] with its target's row of first [nodes, width], by "add" or "max". It
+// avoids ONNX Runtime's ScatterND, which adds from several threads at once and loses terms.
 func (b *builder) scatter(reduction string, first, edges value) value {
 	index := b.targets
 	if edges.width > 1 {

@@ -15,7 +15,7 @@ const (
 // forward is nmgnn.Model.Forward for inference: features x → logits [nodes, classes].
 func (b *builder) forward(m nmgnn.Model, x value) value {
 	between := "Relu"
-	if m.Activation != nil { // ELU: nmgnn.Build sets nothing else
+	if m.Activation != nil { // then it is ELU: nmgnn.Build sets no other function
 		between = "Elu"
 	}
 	h := x

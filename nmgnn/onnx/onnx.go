@@ -12,8 +12,8 @@
 //
 //	logits      float32 [nodes, classes]
 //
-// Any number of nodes and edges works. The metadata holds class names (a JSON list), settings (JSON), data, seed and
-// version.
+// Any number of nodes and edges works. The metadata holds class names (a JSON list), settings (JSON), the data set's
+// name, the seed and the program's version.
 //
 // Package protowire of google.golang.org/protobuf encodes ONNX's few messages; generated code would be thousands of
 // lines.
@@ -32,12 +32,12 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// maxBytes is the limit of a protobuf message.
+// maxBytes is the largest size of a protobuf message.
 const maxBytes = 1<<31 - 1
 
 // Save writes the model atomically as an ONNX file, which names the program's version unless that is "". Equal models
-// give equal files. It returns an error for a model that [cached.Model.Check] refuses, custom layers, or a file over
-// ONNX's 2 GiB.
+// give equal files. It returns an error for a model that has custom layers or that [cached.Model.Check] refuses, or a
+// file over ONNX's 2 GiB.
 func Save(path string, m *cached.Model, version string) error {
 	file, err := convert(m, version)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Versions of the format and the operators. Opset 18 is the first whose ScatterElements reduces by max.
+// Versions of ONNX's format and operators. Opset 18 is the first whose ScatterElements reduces by max.
 const (
 	irVersion    = 8
 	opsetVersion = 18
@@ -65,7 +65,7 @@ func (n node) encode() (m message) {
 	return m
 }
 
-// These functions return an AttributeProto.
+// integer, float, text and tensor return an AttributeProto.
 
 func integer(name string, x int64) message {
 	return message{}.text(1, name).int(3, uint64(x)).int(20, intKind)
@@ -111,7 +111,7 @@ func tensorOf(name string, element uint64, size int, dims []int) message {
 	return protowire.AppendVarint(m, uint64(size))
 }
 
-// valueInfo returns a tensor's ValueInfoProto. A dimension that varies between graphs is a name.
+// valueInfo returns a tensor's ValueInfoProto. A dimension that varies between graphs is given by a name.
 func valueInfo(name, doc string, element uint64, dims ...any) message {
 	var shape message
 	for _, d := range dims {

@@ -49,8 +49,8 @@ func (t *trainer) Representations() (all []infer.Representation, err error) {
 	return t.represent(t.test.data)
 }
 
-// testGraph names a view's test graph: whole or, if cached, with only [datasets.View.CachedEdges]. View 0 is the
-// trainer's; [options].Also follow.
+// testGraph identifies the test graph of a view: 0 is the trainer's view, then come [options].Also. If cached is set,
+// the graph has only the edges of [datasets.View.CachedEdges].
 type testGraph struct {
 	view             int
 	cached, together bool
@@ -95,8 +95,8 @@ func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	return a.data, err
 }
 
-// onNodes returns a phase's edges, numbered for nodes: the phase's nodes or all nodes of the graph. Nodes outside the
-// phase get no edges.
+// onNodes returns the edges of a phase (train, validation or test) as a graph over nodes: the phase's nodes or all
+// nodes. Nodes outside the phase get no edges.
 func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	if len(phase.Nodes) == len(nodes) {
 		return phase.Edges, nil
@@ -111,7 +111,8 @@ func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	return g, err
 }
 
-// predict returns the class of every node of the whole graph; -1 outside the trainer's test graph.
+// predict returns the predicted class of every node of the whole graph, or -1 for nodes outside the trainer's test
+// graph.
 func (t *trainer) predict(g testGraph) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "predicting")
 	data, err := t.loaded(g)
@@ -137,8 +138,8 @@ func (t *trainer) PredictCached(_ context.Context, _ *Result, together bool) ([]
 	return t.predict(testGraph{cached: true, together: together})
 }
 
-// auc returns the area under the test nodes' ROC curve; nil unless the graph has two classes and the test nodes have
-// both.
+// auc returns the area under the test nodes' ROC curve, or nil unless the graph has two classes and both occur among
+// the test nodes.
 func (t *trainer) auc() (*float64, error) {
 	labels := t.test.labels
 	if t.graph.NumClasses() != 2 || !slices.Contains(labels, 0) || !slices.Contains(labels, 1) {
@@ -167,7 +168,7 @@ func (t *trainer) Cache(context.Context, *Result) (c *cached.Cache, err error) {
 	return cached.New(t.graph, train, t.rows(train), all[:len(t.model.Layers)-1]), nil
 }
 
-// Smoothness measures [stats.MAD] over all nodes of the test graph.
+// Smoothness measures [stats.MAD], the mean distance between representations, over all nodes of the test graph.
 func (t *trainer) Smoothness(ctx context.Context) (s stats.Smoothness, err error) {
 	all, err := t.Representations()
 	if err != nil {
@@ -195,8 +196,8 @@ func rocArea(scores []float32, classes []int32) float64 {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
-	var seen [2]float64 // nodes with lower scores, by class
-	pairs := 0.0        // pairs in which class 1 scores higher
+	var seen [2]float64 // number of nodes with lower scores, by class
+	pairs := 0.0        // number of pairs in which class 1 scores higher
 	for from, to := 0, 0; from < len(order); from = to {
 		var equal [2]float64
 		for ; to < len(order) && scores[order[to]] == scores[order[from]]; to++ {

@@ -10,22 +10,22 @@ import (
 )
 
 type shape struct {
-	own    int // largest number of own nodes
-	nodes  int // room for own nodes, for neighbours and, with filler, for padding
-	edges  int // largest number of edges into own nodes
-	values int // largest number of sparse feature values
+	own    int // largest number of nodes in a cluster
+	nodes  int // number of rows: own, the most neighbours outside a cluster, 1 for filler
+	edges  int // largest number of edges into a cluster's nodes
+	values int // largest number of sparse feature values in a batch
 	filler bool
 }
 
-// batch holds a cluster's own nodes, their neighbours outside the cluster (halo), and the edges into own nodes.
+// batch holds the nodes of one cluster (own), their neighbours outside it (halo), and all edges into the own nodes.
 type batch struct {
-	own, halo []int32    // nodes of the graph; ascending
-	edges     *csr.Graph // rows of own nodes, then rows of halo, which are empty
+	own, halo []int32    // node numbers in the graph, ascending
+	edges     *csr.Graph // rows of own, then rows of halo, which have no edges
 }
 
 // places maps nodes to rows of the current batch.
 type places struct {
-	of    []int32 // by node; -1: not in the batch
+	of    []int32 // row of each node of the graph; -1: not in the batch
 	halo  []int32
 	local csr.Graph
 }
@@ -34,8 +34,8 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround returns the neighbours of own nodes that are neither own nor skipped, and the number of edges into own
-// nodes, without edges from skipped ones.
+// surround returns as halo the neighbours of the nodes in own that are not in own and that skip does not reject. It
+// counts the edges into own, except those from rejected neighbours.
 func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (halo []int32, edges int) {
 	for i, v := range own {
 		p.of[v] = int32(i)
@@ -66,7 +66,8 @@ func (p *places) forget(own, halo []int32) {
 	}
 }
 
-// cut returns a batch without skipped neighbours, valid until the next call of cut.
+// cut returns the batch of the nodes in own, without the neighbours that skip rejects. The batch is valid until the
+// next call of cut.
 func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool) batch {
 	halo, edges := p.surround(g, own, skip)
 	p.sort(halo)
@@ -78,7 +79,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	l.Indices = slices.Grow(l.Indices[:0], max(edges, s.edges))[:0]
 	for _, v := range own {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
-		// Columns must ascend, so own nodes come first.
+		// Column numbers must ascend; those of own nodes are below those of halo nodes.
 		outside, row := 0, g.Neighbours(v)
 		for _, u := range row {
 			switch at := p.of[u]; {
@@ -103,7 +104,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	return batch{own: own, halo: halo, edges: l}
 }
 
-// pad adds empty rows up to s.nodes; with filler, it adds entries to the last row up to s.edges.
+// pad adds empty rows until there are s.nodes. If s.filler, it then adds edges to the last row until there are s.edges.
 func (s shape) pad(l *csr.Graph) {
 	for len(l.Offsets) <= s.nodes {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
@@ -153,14 +154,14 @@ func shapeOf(phase datasets.Phase, clusters [][]int32, x datasets.Features, fill
 	s.nodes = s.own + around
 	if s.filler = filler; filler {
 		s.nodes++
-		s.edges++ // no graph may be empty
+		s.edges++ // so that no batch is without edges
 		s.values++
 	}
 	return s
 }
 
-// Spill moves the graph's edges and dense features to unnamed memory-mapped files in $TMPDIR, which last until the
-// program ends: the system can then free their memory.
+// Spill moves the graph's edges and dense features to unnamed memory-mapped files in $TMPDIR, so that the system can
+// free their memory. The files last until the program ends.
 func Spill(g *datasets.Graph) error {
 	if err := g.Check(); err != nil {
 		return err
@@ -182,8 +183,8 @@ func Spill(g *datasets.Graph) error {
 	return nil
 }
 
-// readAs returns features, normalized if asked, and the file that holds them if they are normalized and dense, else
-// nil.
+// readAs returns x, with rows normalized if asked. own is the file that holds the result if that is normalized and
+// dense, else nil.
 func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:

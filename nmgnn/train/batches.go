@@ -37,12 +37,12 @@ func CheckBatches(x Experiment, clusters int) error {
 }
 
 // InBatches runs trials like [Experiment.Run], but one by one and with one cluster of nodes at a time, so that a graph
-// may be larger than memory (see [Spill]). The train graph is cut into this many clusters, larger validation and test
-// graphs into proportionally more. Nodes outside a cluster contribute cached representations h̃_u^(i) from the epoch
-// before (section 4 of the paper; as in GNNAutoScale, Fey et al. 2021). Features h^(0) are exact; masked nodes
+// may be larger than memory (see [Spill]). The train graph is cut into clusters parts, larger validation and test
+// graphs into proportionally more. Neighbours outside the cluster contribute cached representations h̃_u^(i) from the
+// epoch before (section 4 of the paper; as in GNNAutoScale, Fey et al. 2021). Features h^(0) are exact; masked nodes
 // contribute nothing. Validation computes layer by layer over all clusters, and is exact.
 //
-// Of the measurements after a trial, InBatches supports only CacheInference and Keep.
+// Of the measurements after a trial, it supports only [Experiment].CacheInference and Keep.
 func InBatches(ctx context.Context, b *backend.Backend, x Experiment, clusters int, seeds []uint64,
 	o RunOptions) ([]*Result, error) {
 	if err := CheckBatches(x, clusters); err != nil {
@@ -123,7 +123,7 @@ func (t *batchTrainer) Cache(ctx context.Context, trial *Result) (_ *cached.Cach
 	for i, h := range e.hidden[1:] {
 		rows := e.phase.Edges.NumNodes()
 		hidden = append(hidden, infer.Representation{Rows: rows, Width: len(h.Values) / rows, Values: h.Values})
-		e.hidden[i+1] = nil // the cache outlives the engine
+		e.hidden[i+1] = nil // so that the engine does not close the cache's file
 	}
 	return cached.New(t.graph, e.phase, t.features.Select(e.phase.Nodes), hidden), nil
 }

@@ -23,26 +23,26 @@ import (
 	"nodemask/stats"
 )
 
-// batchTrainer has one compiled program for all batches, with room for the largest; features and cached representations
-// are in memory-mapped files.
+// batchTrainer trains batch by batch. All batches share compiled programs, with room for the largest batch. Normalized
+// features and cached representations are in memory-mapped files.
 type batchTrainer struct {
 	subject
 	backend  *backend.Backend
 	model    nmgnn.Model
-	clusters int // of the train graph
+	clusters int // number of clusters of the train graph
 
-	features   datasets.Features           // normalized if asked
-	onDisk     *safetensors.Array[float32] // file of normalized features; nil: the graph's are used
+	features   datasets.Features
+	onDisk     *safetensors.Array[float32] // file of normalized dense features; else nil
 	train      *engine
-	validation *engine // the same engine as train if the graphs are the same
+	validation *engine // equals train if both have the same graph
 	targets    *targets
 	scored     scored
-	epoch      *model.Exec // for a batch with scored nodes
-	push       *model.Exec // for a batch without scored nodes; nil if not needed
+	epoch      *model.Exec // program for batches with nodes in the loss
+	push       *model.Exec // program for batches without nodes in the loss; nil if not needed
 	start      firstValues
-	// readers are the layers whose inputs are cached; empty if no batch has neighbours outside itself.
+	// readers are the indices of the layers whose inputs are cached: none if no cluster has edges to others.
 	readers []int
-	caches  [2][]*safetensors.Array[float32] // inputs of readers: from the previous epoch, and from this one
+	caches  [2][]*safetensors.Array[float32] // inputs of readers: [0] of the previous epoch, [1] of this one
 	draws   *draws
 }
 
@@ -114,8 +114,9 @@ func (t *batchTrainer) compile() error {
 	return err
 }
 
-// compileStep compiles one step on a batch (see [trainStep.compile]). It returns the training loss and, for each i in
-// readers, own nodes' h^(i). Unless it learns, weights stay and there is no loss.
+// compileStep compiles one step on a batch (see [trainStep.compile]). The program returns the training loss and, for
+// each i in readers, h^(i) of the cluster's nodes. If learns is false, the program changes no weights and returns no
+// loss.
 func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
 	step := trainStep{Model: t.model, Data: e.data, Masks: t.options.KeepRate.Active(),
@@ -131,7 +132,7 @@ func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 				panic(err)
 			}
 			if layer == 0 {
-				own = nil // a program may be built more than once
+				own = nil // needed when the program is built again
 			}
 			own = append(own, firstRows(h, e.shape.own))
 			others := SliceAxis(cached.NodeValue(h.Graph()), 0, AxisRangeToEnd(e.shape.own))
@@ -185,7 +186,7 @@ func (t *batchTrainer) openCaches() (err error) {
 func (t *batchTrainer) closeCaches() {
 	for _, of := range t.caches {
 		for _, cache := range of {
-			_ = cache.Close() // a temporary file
+			_ = cache.Close() // an error does no harm: the file is temporary
 		}
 	}
 	t.caches = [2][]*safetensors.Array[float32]{}
@@ -266,8 +267,8 @@ func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 	return loss, nil
 }
 
-// skip returns a function that reports which neighbours to omit: masked ones, if the model ignores them. nil omits
-// none.
+// skip returns a function that reports whether a neighbour is masked and so left out. It returns nil, which leaves out
+// none, if masking is off or the model needs masked neighbours.
 func (t *batchTrainer) skip() func(u int32) bool {
 	if !t.options.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil
@@ -305,5 +306,5 @@ func (t *batchTrainer) Close() {
 	if t.train != nil {
 		t.train.close()
 	}
-	_ = t.onDisk.Close() // a temporary file
+	_ = t.onDisk.Close() // an error does no harm: the file is temporary
 }

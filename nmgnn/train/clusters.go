@@ -8,14 +8,14 @@ import (
 
 const (
 	spare  = 1.05 // largest size of a cluster, relative to the mean
-	rounds = 8    // most rounds of moving nodes
+	rounds = 8    // largest number of rounds in which nodes move
 )
 
-// partition divides the nodes into parts with few edges between them. First each node moves to the group that holds
-// most of its neighbours and has room (size-constrained label propagation; Meyerhenke, Sanders and Schulz 2014). Then
-// the groups, in breadth-first order, are cut into parts, and nodes move between parts in the same way. Nodes ascend in
-// a part. No part is empty or more than 5 % larger than the mean, rounded up. Time is linear in edges; the result is
-// deterministic.
+// partition divides the nodes into parts with few edges between them. First each node is a group, and nodes move to the
+// group that holds most of their neighbours and is not full (size-constrained label propagation; Meyerhenke, Sanders
+// and Schulz 2014). Then the groups, in breadth-first order, are cut into parts, and nodes move between parts by the
+// same rule. Node numbers ascend in a part. No part is empty; the largest has at most 1.05 times the mean size, rounded
+// up. Time is linear in edges; the result is deterministic.
 func partition(g *csr.Graph, parts int) [][]int32 {
 	n := g.NumNodes()
 	parts = min(max(parts, 1), n)
@@ -64,9 +64,9 @@ func searched(g *csr.Graph) []int32 {
 	return order
 }
 
-// together lists nodes part by part; parts are in the order of their first nodes.
+// together returns the nodes in order, but part by part; parts are in the order of their first nodes.
 func together(order, part []int32) []int32 {
-	next := make([]int32, len(part)) // per part: its size, then the position of its next node
+	next := make([]int32, len(part)) // by part: at first its size, later the position of its next node
 	for _, p := range part {
 		next[p]++
 	}
@@ -90,7 +90,7 @@ func move(g *csr.Graph, order, part []int32, parts, largest, least int) {
 	for _, p := range part {
 		sizes[p]++
 	}
-	near, seen := make([]int32, parts), []int32(nil) // a node's neighbours per part; parts with any
+	near, seen := make([]int32, parts), []int32(nil) // number of a node's neighbours in each part; parts with any
 	for range rounds {
 		moved := 0
 		for _, v := range order {

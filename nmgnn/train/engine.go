@@ -23,25 +23,25 @@ type engine struct {
 	backend  *backend.Backend
 	model    nmgnn.Model
 	phase    datasets.Phase
-	features datasets.Features // of all nodes of the whole graph, normalized if asked
+	features datasets.Features // of every node of the whole graph
 	clusters [][]int32
 	shape    shape
 
 	store   *model.Store
 	data    *nmgnn.Loaded
 	places  *places
-	rows    []*model.Variable // input of layer i > 0 [nodes, width]; nil until the width is known
+	rows    []*model.Variable // rows[i]: input of layer i > 0 [nodes, width]; nil until the width is known
 	layers  []*model.Exec     // programs for evaluation, by layer
-	targets *targets          // for evaluation; nil: none
+	targets *targets          // nodes in the evaluation loss; nil: no loss
 	scored  scored
-	weights []infer.Weight                // for evaluation; nil: the store's
-	hidden  []*safetensors.Array[float32] // h^(i) of all nodes, i > 0, from the last evaluation
+	weights []infer.Weight                // weights to evaluate; nil: those in store
+	hidden  []*safetensors.Array[float32] // hidden[i]: h^(i) of all nodes, i > 0, from the last evaluation
 }
 
 type scored struct {
-	nodes  [][]int32 // per cluster, as positions within the cluster
+	nodes  [][]int32 // scored nodes by cluster, as positions within it
 	labels [][]int32
-	most   int // largest number in one cluster
+	most   int // largest number of scored nodes in a cluster
 	all    int
 }
 
@@ -66,7 +66,7 @@ func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
 func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
 	b, features, depth := t.backend, t.features, len(t.model.Layers)
 	plan := kernels.PlanFor(b.Backend, features.Density())
-	plan.Transposed = false // features change with each batch
+	plan.Transposed = false // a transposed copy would serve only one batch
 	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
 		store: model.NewStore(), places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
 		layers: make([]*model.Exec, depth), hidden: make([]*safetensors.Array[float32], depth)}
@@ -130,7 +130,8 @@ func (e *engine) gatherInto(b batch, rows []float32) {
 	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] })
 }
 
-// eachRow copies row(v) for each halo node v and, if own, each own node; other rows become zero.
+// eachRow copies row(v) for each of the batch's halo nodes v and, if own is true, for each of its own nodes. Other rows
+// become zero.
 func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32) {
 	at := 0
 	put := func(v int32) {
@@ -150,7 +151,7 @@ func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(
 	clear(rows[at:])
 }
 
-// put puts a cluster's batch, without skipped neighbours, into the variables.
+// put makes a cluster's batch, without the neighbours that skip rejects, and stores it in e.data.
 func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) bool) (batch, error) {
 	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
 	return b, e.place(b, features, gradients)
@@ -191,8 +192,8 @@ func (e *engine) room(i, width int) (*model.Variable, error) {
 	return e.rows[i], nil
 }
 
-// fill copies halo nodes' rows and, if own, own nodes' rows from an array over all nodes to the input of layer i.
-// Skipped nodes' rows become zero; skip may be nil.
+// fill copies halo nodes' rows and, if own is true, own nodes' rows from an array over all nodes to the input of layer
+// i. Rows of nodes that skip rejects become zero; a nil skip rejects none.
 func (e *engine) fill(i int, b batch, own bool, from *safetensors.Array[float32], skip func(u int32) bool) error {
 	width := e.rows[i].Shape().Dimensions[1]
 	nothing := make([]float32, width)
@@ -206,7 +207,8 @@ func (e *engine) fill(i int, b batch, own bool, from *safetensors.Array[float32]
 	})
 }
 
-// spread copies own nodes' rows from output [own, width] to an array over all nodes, which it makes if nil.
+// spread copies output [own, width], the rows of a batch's own nodes, to an array over all nodes. It makes the array if
+// *into is nil.
 func (e *engine) spread(output *tensors.Tensor, b batch, into **safetensors.Array[float32]) error {
 	width := output.Shape().Dimensions[1]
 	if *into == nil {
@@ -236,7 +238,7 @@ func (e *engine) close() {
 		}
 	}
 	for _, h := range e.hidden {
-		_ = h.Close() // a temporary file
+		_ = h.Close() // an error does no harm: the file is temporary
 	}
 	e.store.Finalize()
 }

@@ -8,8 +8,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// memory estimates the bytes that parallel jobs take, rather too few than too many; 0 if unknown, as on a GPU or for a
-// custom model.
+// memory estimates how many bytes parallel jobs take, rather too low than too high. It returns 0 if it cannot tell: on
+// a GPU or for a custom model.
 func (x Experiment) memory(b *backend.Backend, jobs int) float64 {
 	if b.ID == "xla:cuda" || x.Own != nil {
 		return 0
@@ -27,8 +27,8 @@ func (x Experiment) size() graphSize {
 		Features: f.Width, Sparse: f.IsSparse(), Values: len(f.Values)}
 }
 
-// Within returns an error if the experiment would take more than most bytes (the error then wraps memory.ErrTooLarge)
-// or more than free memory. It guards against settings from a file.
+// Within returns an error if the experiment would take more memory than the limit most, in bytes (the error then wraps
+// memory.ErrTooLarge), or more than is free. It guards against settings from a file.
 func (x Experiment) Within(b *backend.Backend, most int64) error {
 	if need := x.memory(b, 1); need > float64(most) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
@@ -38,8 +38,8 @@ func (x Experiment) Within(b *backend.Backend, most int64) error {
 	return x.checkMemory(b, 1)
 }
 
-// CheckInference returns an error if one pass over the graph that keeps all layers' outputs takes more than free
-// memory. It reads only Graph, Own and Parameters.
+// CheckInference returns an error if one forward pass that keeps all layers' outputs takes more than the free memory.
+// Of x it reads only Graph, Own and Parameters.
 func (x Experiment) CheckInference(b *backend.Backend) error {
 	left, _ := memory.Get()
 	return x.inferenceFits(b, left)
@@ -82,27 +82,27 @@ func (x Experiment) fits(b *backend.Backend, jobs int, left memory.Left) error {
 }
 
 type graphSize struct {
-	Nodes, Edges      int // Edges counts both directions
+	Nodes, Edges      int // Edges counts an undirected edge twice
 	Features, Classes int
 	Sparse            bool
-	Values            int // numbers stored for sparse features
+	Values            int // number of stored values of sparse features
 }
 
 const numberBytes = 4
 
-// Estimates were 0.6 to 1.0 times the measured peak.
+// Estimates from these numbers were 0.6 to 1.0 times the measured peak memory.
 const (
-	processBytes, xlaProcessBytes = 60e6, 130e6 // before training, on the pure-Go backend and with XLA
+	processBytes, xlaProcessBytes = 60e6, 130e6 // of a process before training, on pure Go and with XLA
 	xlaClientBytes                = 80e6
 
 	weightCopies = 5 // weights, gradients, Adam's two moments, the best weights
 	outputCopies = 5 // a layer's output, its gradient, and temporaries
 	passCopies   = 2 // a layer's output, on device and host
 	entryCopies  = 8
-	scoreCopies  = 2 // logits, if the train graph is part of the graph; else up to 4
+	scoreCopies  = 2 // logits; up to 4 if the train graph is the whole graph
 )
 
-// numbers returns the number of weights, and of hidden outputs per node, without logits.
+// numbers returns the number of weights and, per node, the number of layer outputs other than logits.
 func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	traits, in := hyper.TraitsOf(p.Model), float64(s.Features)
 	linear := 1
@@ -124,11 +124,11 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	return weights, hidden
 }
 
-// trial returns the bytes that one trial takes on top of its process.
+// trial returns the bytes of memory that one trial takes in addition to its process.
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {
-		features = 4 * 2 * float64(s.Values) // columns and values, also transposed, for several graphs
+		features = 4 * 2 * float64(s.Values) // column numbers and values, also transposed, of several graphs
 	}
 	weights, hidden := s.numbers(p)
 	outputs := outputCopies*hidden + scoreCopies*float64(s.Classes)

@@ -13,8 +13,8 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// reads lists the layers whose inputs layer i's program reads: i and, for a readout over all representations, lower
-// layers.
+// reads lists the layers whose inputs the program of layer i reads: layer i, unless it is 0, and for a readout over all
+// representations the layers below, from 1.
 func (e *engine) reads(i int) (layers []int) {
 	if e.last(i) && e.model.Readout.All {
 		for below := 1; below < i; below++ {
@@ -31,7 +31,8 @@ func (e *engine) last(i int) bool { return i == len(e.model.Layers)-1 }
 
 func (e *engine) readsFeatures(i int) bool { return i == 0 || e.last(i) && e.model.Readout.All }
 
-// layer compiles layer i for own nodes. The last layer returns classes [own] and, with targets, the loss.
+// layer compiles the program of layer i. It returns the output for a batch's own nodes or, for the last layer, their
+// classes [own] and, with targets, the loss.
 func (e *engine) layer(i int) (*model.Exec, error) {
 	if e.layers[i] != nil {
 		return e.layers[i], nil
@@ -124,7 +125,8 @@ func (e *engine) represent(ctx context.Context) error {
 	return nil
 }
 
-// evaluate returns every node's class, without mask or dropout, and the mean loss if there are targets.
+// evaluate predicts the class of every node, without mask or dropout. It also returns the mean loss if there are
+// targets.
 func (e *engine) evaluate(ctx context.Context) (classes []int32, loss float64, err error) {
 	if err := e.represent(ctx); err != nil {
 		return nil, 0, err

@@ -20,33 +20,34 @@ import (
 type Experiment struct {
 	Graph      *datasets.Graph
 	Parameters hyper.Parameters
-	// Own, if set, is a custom model, with its own dropout, instead of the one that Parameters describe; training
-	// settings stay. Its memory is not estimated.
+	// Own, if set, is a custom model with its own dropout. It replaces the model that Parameters describe; their
+	// training settings still apply. Its memory is not estimated.
 	Own *nmgnn.Model
 
 	Setting      datasets.Setting
-	Arrivals     datasets.Arrivals // how new nodes join, in the inductive setting
+	Arrivals     datasets.Arrivals // how new nodes join the graph in the inductive setting
 	TrainPercent int
 	SplitSeed    uint64
 	// Resplit draws a split per trial from the trial's seed. Otherwise all trials share the split of SplitSeed and
 	// differ in initial weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
 	// OwnSplit uses [datasets.Graph].OwnSplit and ignores TrainPercent, SplitSeed and ValidationPercent. If the graph
-	// has ten such splits, seed s uses number s mod 10.
+	// has n such splits, seed s uses number s mod n.
 	OwnSplit bool
 	// ValidationPercent is the percentage of validation nodes among labelled nodes outside the train set; 0 means 10.
 	ValidationPercent int
 
-	// Smoothness measures [stats.MAD] after each trial.
+	// Smoothness measures [stats.MAD], the mean distance between representations, after each trial.
 	Smoothness bool
-	// CacheInference (inductive setting only) also predicts the test nodes from cached train nodes, with and without
-	// edges between new nodes.
+	// CacheInference (inductive setting only) also predicts the test nodes from cached representations of train nodes:
+	// once with and once without edges between new nodes.
 	CacheInference bool
-	// Keep fills a cache of the train nodes after each trial.
+	// Keep fills a cache of the train nodes' representations after each trial.
 	Keep bool
 }
 
-// Check returns an error if the experiment cannot run. Only Run checks the graph's contents ([datasets.Graph.Check]).
+// Check returns an error if the experiment cannot run. It leaves it to Run to check the graph's contents
+// ([datasets.Graph.Check]).
 func (x Experiment) Check() error {
 	if err := x.Parameters.Check(); err != nil {
 		return err
@@ -93,7 +94,7 @@ func (x Experiment) model() nmgnn.Model {
 	return nmgnn.Build(x.Parameters, x.Graph.NumClasses())
 }
 
-// Progress is one epoch of one trial.
+// Progress reports one finished epoch of one trial.
 type Progress struct {
 	Trial int // position in the list of seeds
 	Seed  uint64
@@ -103,11 +104,11 @@ type Progress struct {
 
 // RunOptions configure [Experiment.Run]. The zero value runs trials one by one and reports nothing.
 type RunOptions struct {
-	Jobs     int                // parallel trials (0: 1); results do not depend on it
-	Progress func(Progress)     // after each epoch, never concurrently
-	Done     func(int, *Result) // after each trial, with its position among the seeds, never concurrently
-	// KeepBest frees weights, predictions, cache and split after Done, except for the result with the best validation
-	// score.
+	Jobs     int                // number of parallel trials, 0 means 1; results do not depend on it
+	Progress func(Progress)     // called after each epoch, never concurrently
+	Done     func(int, *Result) // called after each trial with its position among the seeds, never concurrently
+	// KeepBest frees weights, predictions, cache and split of each result after Done, except those of the result with
+	// the best validation score.
 	KeepBest bool
 }
 
@@ -162,7 +163,7 @@ type series struct {
 	results []*Result
 
 	reporting sync.Mutex
-	best      int // position of the best result, with KeepBest; -1: none yet
+	best      int // position of the best result if KeepBest is set; -1: none yet
 }
 
 func newSeries(x Experiment, seeds []uint64, o RunOptions) *series {
@@ -272,8 +273,8 @@ func scoreCached(ctx context.Context, p trainable, trial *Result, together bool)
 	return &m, err
 }
 
-// Epoch holds the training loss (before the update, with mask and dropout) and validation scores (after the update,
-// without).
+// Epoch holds the training loss, computed with mask and dropout before the weights change, and validation scores,
+// computed without them afterwards.
 type Epoch struct {
 	TrainLoss, ValidationLoss, ValidationF1, ValidationAccuracy float64
 }
@@ -283,11 +284,11 @@ type Result struct {
 	Seed        uint64
 	History     []Epoch
 	BestEpoch   int           // counted from 1; Weights are from this epoch
-	Seconds     float64       // of training and evaluation, without compiling
-	Validation  stats.Metrics // at the best epoch, in the validation graph
-	Test        stats.Metrics // in the test graph
-	AUC         *float64      // area under the test nodes' ROC curve, for two classes; nil in batches
-	Predictions []int32       // class of every node of the whole graph; -1 outside the test graph
+	Seconds     float64       // time of training and evaluation, without compiling
+	Validation  stats.Metrics // validation nodes' scores at the best epoch
+	Test        stats.Metrics // test nodes' scores at the best epoch
+	AUC         *float64      // area under the test nodes' ROC curve, if there are two classes; nil from InBatches
+	Predictions []int32       // predicted class of every node of the whole graph; -1: not in the test graph
 	Weights     []infer.Weight
 
 	SplitSeed uint64
@@ -295,25 +296,26 @@ type Result struct {
 	Split     *datasets.Split
 	StopOn    hyper.StopOn      // score that chose the best epoch
 	Arrivals  datasets.Arrivals // how new nodes joined; "" in the transductive setting
-	Nodes     *NodeCounts       // in the inductive setting; nil for trials in batches
-	MAD       *stats.Smoothness // if Experiment.Smoothness
-	Cached    *stats.Metrics    // test metrics from the cache, if CacheInference
+	Nodes     *NodeCounts       // only in the inductive setting; nil from InBatches
+	MAD       *stats.Smoothness // nil unless Experiment.Smoothness is set
+	Cached    *stats.Metrics    // test scores of prediction from the cache; nil without CacheInference
 	Apart     *stats.Metrics    // like Cached, but as if each new node arrived alone
-	Cache     *cached.Cache     // if Keep
+	Cache     *cached.Cache     // nil unless Experiment.Keep is set
 }
 
 // NodeCounts counts the distinct nodes read to predict the test nodes.
 type NodeCounts struct {
-	// All is the number of the test graph's nodes, which the paper counts without caching.
+	// All is the number of nodes in the test graph, the paper's count for prediction without a cache.
 	All int
-	// Reached counts test nodes and nodes within as many hops as the model has layers: all nodes read without a cache.
+	// Reached counts the test nodes and all nodes within as many hops of them as the model has layers.
 	Reached int
-	// Cached counts nodes outside the train graph, validation nodes included, and their neighbours in the train graph.
+	// Cached counts the nodes outside the train graph, validation nodes included, and their neighbours in the train
+	// graph.
 	Cached int
 }
 
-// Saved returns the trained model of r, a result of x. Saving the model needs weights (see [RunOptions].KeepBest) and
-// one run per prediction ([hyper.Parameters.CheckOneRun]).
+// Saved returns the trained model of r, which must be a result of x. The model can be saved only if r has weights (see
+// [RunOptions].KeepBest) and [hyper.Parameters.CheckOneRun] returns nil.
 func (r *Result) Saved(x Experiment) *cached.Model {
 	m := &cached.Model{Settings: x.Parameters, Own: x.Own, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
 		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}

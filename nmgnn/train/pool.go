@@ -16,12 +16,12 @@ import (
 // On a CPU, each XLA job runs on one core, even if there is only one job: XLA splits some sums by the number of cores,
 // which would change rounding.
 type Pool struct {
-	jobs []chan func(*Runner, error) // nil: closed
+	jobs []chan func(*Runner, error) // nil after Close
 	wait sync.WaitGroup
 }
 
-// NewPool returns a pool of jobs (0 means 1) whose runners keep this many programs ([Runner].Programs). Close it after
-// use.
+// NewPool returns a pool of this many jobs (0 means 1). Each job's runner keeps up to programs compiled programs
+// ([Runner].Programs). Close the pool after use.
 func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
 	open, err := b.ForJobs()
 	if err != nil {
@@ -32,7 +32,7 @@ func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
 		todo := make(chan func(*Runner, error))
 		p.jobs = append(p.jobs, todo)
 		p.wait.Go(func() {
-			own, err := open(job) // pins the goroutine to a core
+			own, err := open(job) // XLA on a CPU pins the goroutine to a core
 			r := &Runner{backend: own, Programs: programs}
 			for work := range todo {
 				work(r, err)
@@ -47,7 +47,7 @@ func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
 }
 
 // Run makes each job call work once, in parallel. It returns the first error, which cancels the other jobs' context, or
-// an error if the pool is closed. Do not call Run or Close meanwhile.
+// an error if the pool is closed. Do not call Run or Close before Run returns.
 func (p *Pool) Run(ctx context.Context, work func(ctx context.Context, r *Runner) error) error {
 	if p.jobs == nil {
 		return errors.New("the pool is closed: expected a new one")

@@ -70,7 +70,7 @@ func (r *Runner) Trial(ctx context.Context, x Experiment, seed uint64,
 }
 
 // Masked returns the nodes masked in the last epoch, ascending, numbered as in the experiment's graph. Call Masked only
-// from [Runner.Trial]'s report.
+// within the report function of [Runner.Trial].
 func (r *Runner) Masked() []int32 {
 	if r.trainer == nil || r.trainer.drawn == nil || !r.trainer.options.KeepRate.Active() {
 		return nil
@@ -85,8 +85,9 @@ func (r *Runner) Masked() []int32 {
 	return masked
 }
 
-// Predict returns the class of every node under the current weights, without masking; -1 outside the test graph. Call
-// Predict only from [Runner.Trial]'s report; each call costs a pass over the test graph.
+// Predict returns the class of every node under the current weights, without masking, or -1 for nodes outside the test
+// graph. Call Predict only within the report function of [Runner.Trial]. Each call costs a forward pass over the test
+// graph.
 func (r *Runner) Predict() ([]int32, error) {
 	if r.trainer == nil {
 		return nil, errors.New("no trial to predict with")
@@ -94,10 +95,10 @@ func (r *Runner) Predict() ([]int32, error) {
 	return r.trainer.predict(testGraph{})
 }
 
-// Close frees the programs.
+// Close frees the compiled programs.
 func (r *Runner) Close() { r.keep(0) }
 
-// keep frees all but this many most recently used programs.
+// keep frees all compiled programs but the given number of most recently used ones.
 func (r *Runner) keep(programs int) {
 	for len(r.compiled) > programs {
 		r.compiled[0].trainer.Close()
@@ -108,14 +109,15 @@ func (r *Runner) keep(programs int) {
 	}
 }
 
-// Has reports whether a kept program probably fits the experiment.
+// Has reports whether an already compiled program probably fits the experiment.
 func (r *Runner) Has(x Experiment) bool { return r.find(programOf(x, false)) >= 0 }
 
 func (r *Runner) find(p program) int {
 	return slices.IndexFunc(r.compiled, func(c compiled) bool { return c.of == p })
 }
 
-// prepare makes or reuses a trainer; with readings, it tests on each of [datasets.AllArrivals].
+// prepare makes or reuses a trainer for the experiment. With readings, the trainer tests on each of
+// [datasets.AllArrivals].
 func (r *Runner) prepare(x Experiment, seed uint64, readings bool) (err error) {
 	if err := r.check(x.Graph); err != nil {
 		return err
@@ -132,7 +134,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) (err error) {
 	}
 	o := optionsOf(x.Parameters)
 	o.Also, o.Room = views[1:], room
-	if x.Own != nil { // a custom model's rates cannot be replaced
+	if x.Own != nil { // a custom model's drop rates cannot be replaced
 		o.Rates = nil
 	}
 	if err := r.turnTo(x, of, views[0], o); err != nil {
@@ -204,10 +206,10 @@ func (r *Runner) turnTo(x Experiment, of program, view *datasets.View, o options
 type program struct {
 	Experiment
 	readings, masks       bool
-	drops, attention, own bool // dropout, attention dropout or a regulariser is active
+	drops, attention, own bool // whether dropout, attention dropout and a regulariser are active
 }
 
-// programOf omits settings that switchTo can change.
+// programOf returns x's settings without those that switchTo can change.
 func programOf(x Experiment, readings bool) program {
 	p := x.Parameters
 	of := program{readings: readings, masks: p.KeepRate.Active(), drops: p.Dropout > 0,
@@ -215,7 +217,7 @@ func programOf(x Experiment, readings bool) program {
 	p.Preset, p.KeepRate, p.MaskOver, p.LearningRate, p.WeightDecay = "", 0, "", 0, 0
 	p.Dropout, p.AttentionDropout, p.RegulariserRate = 0, 0, 0
 	p.NormalizeFeatures, p.MaxEpochs, p.Patience, p.StopOn = false, 0, 0, ""
-	if readings { // the program serves all arrivals
+	if readings {
 		x.Arrivals = ""
 	}
 	of.Experiment = Experiment{Graph: x.Graph, Parameters: p, Own: x.Own, Setting: x.Setting, Arrivals: x.Arrivals,

@@ -26,18 +26,18 @@ type trainStep struct {
 	Masks        bool              // node masking is active
 	ZeroOne      bool              // masks hold only 0 and 1
 	Regulariser  nmgnn.Regulariser // may be nil
-	Rates        *kernels.Rates    // drop rates read from variables; nil: compiled in
+	Rates        *kernels.Rates    // drop rates that the program reads from variables; nil: rates are constants
 	LearningRate float64           // of Adam
-	Targets      *targets          // nil: weights stay
-	SeesScored   bool              // More reads only logits of the targets
+	Targets      *targets          // nodes in the loss; nil: the step changes no weights
+	SeesScored   bool              // More reads logits of only the nodes in Targets
 	// After is as in [nmgnn.Pass]; may be nil.
 	After func(layer int, h *Node) *Node
-	// More returns further results from the updated weights and the step's logits; may be nil.
+	// More, if set, computes further outputs from the updated weights and the step's logits.
 	More func(scope *model.Scope, logits *Node) []*Node
 }
 
-// compile returns the step's program. Inputs: a key [2] for random numbers on the device, the weight decay (scalar) and
-// δ [nodes, 1]. Results: the loss, if the step has targets, then More's results.
+// compile returns the step's program. Its inputs are a key [2] for random numbers on the device, the weight decay
+// (scalar) and the mask δ [nodes, 1]. Its results are the loss, if the step has targets, then More's results.
 func (s trainStep) compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
 	inputs := []shapes.Shape{shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32),
 		shapes.Make(dtypes.Float32, nodes, 1)}
@@ -72,8 +72,8 @@ func (s trainStep) compile(b *backend.Backend, store *model.Store, nodes int) (*
 }
 
 type draws struct {
-	Masks, Keys, Order *rand.PCG // for masks, for draws on the device, and for the order of batches
-	Delta              []float32 // δ of all nodes of the train graph
+	Masks, Keys, Order *rand.PCG // random numbers for masks, for the device, and for the order of batches
+	Delta              []float32 // mask δ, by node of the train graph
 }
 
 func newDraws(seed uint64, nodes int) *draws {
@@ -112,7 +112,8 @@ type subject struct {
 
 func (s subject) how() options { return s.options }
 
-// onGraph returns the test graph's classes, numbered as in the whole graph; -1 outside the test graph.
+// onGraph turns classes of the test graph's nodes into a list over all nodes of the whole graph, with -1 for nodes
+// outside the test graph.
 func (s subject) onGraph(classes []int32) []int32 {
 	if len(classes) == s.graph.NumNodes() {
 		return classes

@@ -25,7 +25,7 @@ type fromGradients interface {
 	UpdateGraphWithGradients(scope *model.Scope, gradients []*Node, lossDType dtypes.DType)
 }
 
-// update adds Adam's step for the loss, with L2 regularisation of all weights by decay, a scalar.
+// update adds one step of Adam on the loss, with L2 regularisation of all weights by the factor decay (scalar).
 func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 	graph := loss.Graph()
 	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
@@ -46,7 +46,7 @@ func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.
 // themselves.
 type firstValues map[string]*tensors.Tensor
 
-// firstValuesOf needs a store in which a step was compiled but never run.
+// firstValuesOf collects these values from a store in which a step was compiled but never run.
 func firstValuesOf(store *model.Store) (firstValues, error) {
 	start := firstValues{}
 	for v := range store.IterVariables() {
@@ -95,10 +95,10 @@ func (s firstValues) Reset(store *model.Store, learningRate float64, seed uint64
 	return nil
 }
 
-// targets are the scored nodes of a graph and their labels, in variables.
+// targets are the nodes of a graph that count in the loss (scored nodes) and their labels, in variables.
 type targets struct {
 	score, labels *model.Variable
-	weights       *model.Variable // [slots, 1]; nil: equal weights
+	weights       *model.Variable // nodes' weights in the loss [slots, 1]; nil: equal
 	seen          *model.Variable // [nodes, 1]: 1 for scored nodes, else 0; nil: unknown
 	classes       int
 }
@@ -115,7 +115,7 @@ func newTargets(store *model.Store, name string, score, labels []int32, nodes, c
 	return t, into.Err()
 }
 
-// newPaddedTargets returns targets with room for as many nodes as slots, to be set by [targets.Replace].
+// newPaddedTargets returns targets for at most slots nodes, which [targets.Replace] sets.
 func newPaddedTargets(store *model.Store, name string, slots, classes int) (*targets, error) {
 	t, err := newTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
 	if err != nil {
@@ -126,7 +126,8 @@ func newPaddedTargets(store *model.Store, name string, slots, classes int) (*tar
 	return t, into.Err()
 }
 
-// Replace sets other nodes and labels: as many as before or, in padded targets, at most the number of slots.
+// Replace sets new nodes and labels. It returns [kernels.ErrNoFit] unless they are as many as before or, in padded
+// targets, at most as many as slots.
 func (t *targets) Replace(score, labels []int32) error {
 	n := t.score.Shape().Dimensions[0]
 	if len(score) > n || len(score) < n && t.weights == nil {
@@ -166,7 +167,7 @@ func each(score []int32, nodes int) []float32 {
 	return seen
 }
 
-// Seen returns 1 for scored nodes of the graph, else 0: [nodes, 1]; nil: unknown.
+// Seen returns a column [nodes, 1], 1 for scored nodes and else 0, or nil if the graph's number of nodes is unknown.
 func (t *targets) Seen(g *Graph) *Node {
 	if t == nil || t.seen == nil {
 		return nil

@@ -18,10 +18,10 @@ import (
 // stopped is a trial's result under one stopping rule.
 type stopped struct {
 	earlyStopping
-	// View is the index of the view that validates: 0 the trainer's, then [options].Also.
+	// View is the index of the view that validates: 0 is the trainer's view, then come [options].Also.
 	View int
 
-	History    []Epoch // on this view, until patience ran out
+	History    []Epoch // epochs until patience ran out, validated on this view
 	Validation stats.Metrics
 	Weights    []infer.Weight // of the best epoch; may be shared with other rules
 }
@@ -30,15 +30,15 @@ type stopped struct {
 // batches (batchTrainer).
 type trainable interface {
 	how() options
-	// Begin resets all training state.
+	// Begin resets all training state for a new trial.
 	Begin(ctx context.Context, seed uint64) error
 	// Epoch trains for an epoch and returns validation results per view.
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
 	// Weights returns a copy of the weights.
 	Weights() ([]infer.Weight, error)
-	// Predict returns the class of every node of the whole graph under the trial's weights; -1 outside the test graph.
-	// PredictCached computes nodes outside the train graph from the cache. If together, it uses edges among these
-	// nodes; else it treats each as if it arrived alone.
+	// Predict returns the class of every node of the whole graph under the trial's weights, or -1 for nodes outside the
+	// test graph. PredictCached computes nodes outside the train graph from the cache. If together, it uses edges among
+	// these nodes; else it treats each as if it arrived alone.
 	Predict(ctx context.Context, trial *Result) ([]int32, error)
 	PredictCached(ctx context.Context, trial *Result, together bool) ([]int32, error)
 	// Cache returns the cached representations under the trial's weights.
@@ -46,8 +46,8 @@ type trainable interface {
 	score(classes []int32) (stats.Metrics, error)
 }
 
-// trainBy returns one trial of p; the seed determines all its random numbers. If cancelled, it returns the context's
-// error and no trial.
+// trainBy trains p for one trial and returns the result. The seed determines all its random numbers. If ctx is
+// cancelled, trainBy returns the context's error and no result.
 func trainBy(ctx context.Context, p trainable, seed uint64,
 	report func(epoch int, e Epoch)) (_ *Result, err error) {
 	defer gomlx.Guard(&err, "training")
@@ -139,7 +139,7 @@ func (o options) fault(history []Epoch, best int) error {
 		return fmt.Errorf("epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, remedy)
 	case best == 0:
 		return fmt.Errorf("no validation loss in %d epochs was a number: %s", len(history), remedy)
-	// F1 and accuracy stay finite even where logits are NaN.
+	// F1 and accuracy are finite even if logits are NaN, so such an epoch can be the best.
 	case math.IsNaN(history[best-1].ValidationLoss):
 		return fmt.Errorf("epoch %d, the best one: the validation loss is NaN: %s", best, remedy)
 	}
@@ -148,15 +148,16 @@ func (o options) fault(history []Epoch, best int) error {
 
 // earlyStopping stops after Patience epochs without a new best score.
 type earlyStopping struct {
-	On       hyper.StopOn // "": hyper.StopOnLoss
+	On       hyper.StopOn // "" means hyper.StopOnLoss
 	Patience int
 
 	loss, score  float64 // best so far; score is the monitored score, negated if higher is better
-	best, seen   int     // best epoch (0: none yet) and last epoch, from 1
+	best, seen   int     // numbers of the best epoch (0: none yet) and the last, from 1
 	waitingSince int     // epoch from which patience counts
 }
 
-// observe takes the next epoch's scores and reports whether it is the best so far. With a NaN score it never is.
+// observe takes the next epoch's scores and reports whether that epoch is the best so far. An epoch with a NaN score
+// never is.
 func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	if e.seen == 0 {
 		e.loss, e.score = math.Inf(1), math.Inf(1)
@@ -179,7 +180,7 @@ func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	return false
 }
 
-// observeEither also accepts scores equal to the best, as better accuracies are rare.
+// observeEither calls an epoch the best even if its scores only equal the best so far, as better accuracies are rare.
 func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 	lower, better := scores.ValidationLoss <= e.loss, -scores.ValidationAccuracy <= e.score
 	if lower {

@@ -28,7 +28,7 @@ type trainer struct {
 	backend *backend.Backend
 	model   nmgnn.Model
 	plan    kernels.Plan
-	// features of all nodes, normalized if asked
+	// features are those of all nodes, with normalized rows if the options say so.
 	features datasets.Features
 
 	store       *model.Store
@@ -107,7 +107,7 @@ func (t *trainer) rows(phase datasets.Phase) datasets.Features {
 	return t.features.Select(phase.Nodes)
 }
 
-// load loads a graph that several phases share only once.
+// load loads each phase's graph, but a graph that several phases share only once.
 func (t *trainer) load() error {
 	loaded := map[*csr.Graph]*nmgnn.Loaded{}
 	load := func(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
@@ -156,8 +156,8 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", gomlx.DataScope, name), phase.Edges, x, o)
 }
 
-// validationsOf returns the distinct validation phases and, for each view, the index of its phase. Only
-// [datasets.TrainEdges] makes a different phase.
+// validationsOf returns the distinct validation phases and, for each view, the index of its phase. Views have the same
+// phase, except that those with [datasets.TrainEdges] have another.
 func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range views {
@@ -173,8 +173,8 @@ func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	return phases, by
 }
 
-// withRoom returns a number of entries that other splits probably fit into, if this split has n entries and the whole
-// graph has all.
+// withRoom returns how many entries to reserve so that other splits probably fit, if this split has n entries and the
+// whole graph has all.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
 // forward runs the model without mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].
@@ -189,8 +189,8 @@ func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded,
 	return t.model.Forward(pass)
 }
 
-// compileStep compiles one epoch (see [trainStep.compile]). It returns the training loss and, with validate, for each
-// validation graph the loss and the scored nodes' classes.
+// compileStep compiles one epoch (see [trainStep.compile]). The program returns the training loss and, if validate is
+// true, the loss and the scored nodes' classes of each validation graph.
 func (t *trainer) compileStep(validate bool) (*model.Exec, error) {
 	step := trainStep{Model: t.model, Data: t.train.data, Masks: t.options.KeepRate.Active(),
 		ZeroOne: !t.options.Rescale, Regulariser: t.options.regulariser(), Rates: t.rates,
@@ -260,9 +260,9 @@ func (t *trainer) Close() {
 type options struct {
 	hyper.Parameters
 	Rates []float64     // drop rates that switchTo may change; others are compiled in
-	Plan  *kernels.Plan // nil: the backend's fastest
+	Plan  *kernels.Plan // nil means the backend's fastest plan
 
-	// Also lists further views of the split, for variants.
+	// Also lists further views of the split, for [Runner.Variants].
 	Also []*datasets.View
 	// Room reserves room for other splits' edges, so that switchTo seldom fails; results stay the same.
 	Room bool
@@ -276,7 +276,7 @@ func optionsOf(p hyper.Parameters) options {
 	return options{Parameters: p, Rates: []float64{p.ModelDropout(), p.AttentionDropout}}
 }
 
-// regulariser returns nil for dropout, which the model applies.
+// regulariser returns nil for dropout, because the model itself applies that.
 func (o options) regulariser() nmgnn.Regulariser {
 	switch o.Regulariser {
 	case hyper.DropEdgeRegulariser:
@@ -294,9 +294,9 @@ func (o options) rates() []float64 {
 	return o.Rates
 }
 
-// switchTo changes view and options without compiling, for an experiment of the same program ([programOf]) whose split
-// has the same sizes. Results equal a new trainer's. It returns [kernels.ErrNoFit] if sizes differ, if the split's
-// edges do not fit ([options].Room), or if equal rates become unequal or the reverse. After an error only call Close.
+// switchTo changes view and options without compiling, for an experiment of the same program ([programOf]). Results
+// equal a new trainer's. It returns [kernels.ErrNoFit] if the split has other numbers of nodes, if its edges do not fit
+// ([options].Room), or if drop rates that were equal become unequal or the reverse. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := checkTrainable(t.graph, o.views(view)...); err != nil {
 		return err

@@ -30,7 +30,7 @@ func (m misuse) Unwrap() error { return m.error }
 func misusef(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
 func main() {
-	// A runner starts this program again as a worker, with Beam's flags only; beam.Init then never returns.
+	// Beam's runner starts this program again as a worker, with Beam's flags only; beam.Init then never returns.
 	layerwise.Register()
 	if len(os.Args) > 1 && (os.Args[1] == "--worker" || os.Args[1] == "--worker=true") {
 		flag.Parse()
@@ -42,10 +42,10 @@ func main() {
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt kills the program
+	context.AfterFunc(ctx, stop) // so that a second interrupt kills the program
 	root := newRootCommand()
 	root.SetArgs(args)
-	// Beam leaves a temporary folder per pipeline: all are in this one, removed at the end.
+	// Beam leaves behind a temporary folder for each pipeline. They go into this folder, which is removed at the end.
 	folder, err := os.MkdirTemp("", "nodemask-beam-*")
 	if err == nil {
 		defer os.RemoveAll(folder)
@@ -75,7 +75,7 @@ Without further flags pipelines run in this process, on Prism. --runner and Beam
 All files and folders must be there for every worker, at the same path.`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if err := c.ValidateRequiredFlags(); err != nil { // cobra would exit with 1
+			if err := c.ValidateRequiredFlags(); err != nil { // without this, the exit code would be 1
 				return misuse{err}
 			}
 			beamlog.SetupLogging("error", "text")
@@ -83,7 +83,7 @@ All files and folders must be there for every worker, at the same path.`,
 			return nil
 		},
 	}
-	// Help shows only --runner of Beam's flags.
+	// Of Beam's flags, help shows only --runner.
 	root.PersistentFlags().AddGoFlagSet(flag.CommandLine)
 	flag.CommandLine.VisitAll(func(f *flag.Flag) {
 		if f.Name != "runner" {

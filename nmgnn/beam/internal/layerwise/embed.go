@@ -2,9 +2,9 @@
 // layer of each node once.
 //
 // One pipeline reads the graph and divides it into shards by node id; each layer is another pipeline. Shards are files;
-// Beam's runner passes only their names. A restarted run skips finished steps.
+// Beam passes only their names from step to step. A restarted run skips finished steps.
 //
-// [Embed] computes every node of a graph, [Predict] new nodes.
+// [Embed] runs a model on every node of a graph, [Predict] on new nodes.
 package layerwise
 
 import (
@@ -95,7 +95,7 @@ const workFolder = ".nodemask-beam"
 // predicted class, its probability, the numbers of train and new neighbours, and the logits. It ignores Output.Layer
 // and Options.Work.
 func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
-	c, err := cached.LoadCache(a.Cache, m) // only checks the cache
+	c, err := cached.LoadCache(a.Cache, m) // this call only checks the cache
 	if err != nil {
 		return err
 	}
@@ -182,8 +182,8 @@ type done struct {
 	Shards []int  `json:"shards"` // numbers of the shards that have nodes
 }
 
-// step runs a pipeline that writes shards, unless an earlier run finished it. If shards is nil, step finds out which
-// were written.
+// step runs a pipeline that writes shards, unless an earlier run finished it. shards lists their numbers; if it is nil,
+// step finds out which were written.
 func step(ctx context.Context, o Options, r run, name string, shards []int, build func(s beam.Scope)) (
 	d done, err error) {
 	folder := r.path(name, "")
@@ -252,7 +252,7 @@ func (o Options) pipeline(ctx context.Context, step string, build func(s beam.Sc
 	return fmt.Errorf("layerwise: %s: %w", step, err)
 }
 
-// begunFile marks a folder as a step's; claim empties only such folders.
+// begunFile marks a folder in which a step has begun to write; claim empties only such folders.
 const begunFile = "begun"
 
 func claim(folder string) error {

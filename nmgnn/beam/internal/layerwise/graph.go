@@ -15,10 +15,10 @@ import (
 	"nodemask/datasets"
 )
 
-// An edge goes to the shards of both its nodes. Data pass through files, since Prism, Beam's local runner, keeps in
+// An edge goes to the shards of both its nodes. Steps pass data in files, since Prism, Beam's local runner, keeps in
 // memory several copies of what it passes.
 
-// parcel holds nodes of one shard, and edges from nodes A[i] of that shard to B[i].
+// parcel holds nodes of one shard, and edges between node A[i] of that shard and node B[i] of any shard.
 type parcel struct {
 	IDs, Labels []string
 	Features    datasets.Features
@@ -40,7 +40,7 @@ func add(x *datasets.Features, row []float32) {
 
 func packed(x datasets.Features) datasets.Features { return x.Stored(x.Density() <= 0.25) }
 
-// dealer splits an input file into parcels, writes them to files, and emits each shard's file names.
+// dealer splits an input file into parcels, writes them to files, and emits the names of these files for each shard.
 type dealer struct {
 	*run
 	name        string
@@ -49,7 +49,7 @@ type dealer struct {
 	size, files int
 }
 
-// spilled limits the numbers and ids that a dealer holds in memory.
+// spilled is the largest number of feature values and ids that a dealer holds in memory.
 const spilled = 1 << 20
 
 func (d *dealer) parcel(id string, grows int) (*parcel, error) {
@@ -207,7 +207,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 			near[a] = append(near[a], p.B[j])
 		}
 	}
-	// Sorted by id, so that a shard written again is equal.
+	// Nodes are sorted by id, so that a shard that is written again stays the same.
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.id, b.id) })
 	nodes, names := nodeIDs{Counts: Counts{Nodes: int64(len(places))}}, named{Offsets: []int64{0}}
 	var x datasets.Features
@@ -258,7 +258,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 // near holds a shard's edges: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]], each packed by [reference].
 type near struct{ Offsets, Refs []int64 }
 
-// reference packs a shard's number (Shards for the cache) and the number of a node in that shard.
+// reference packs a shard's number (run.Shards for the cache) and the number of a node in that shard.
 func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
@@ -342,7 +342,8 @@ func buildGraph(s beam.Scope, r run, in Input) {
 
 func endFn(int, func(*bool) bool) {}
 
-// The functions return written only because Prism busy-loops on functions without output; end consumes it.
+// Beam functions return the collection written only because Prism busy-loops on functions without output; end consumes
+// it.
 func end(s beam.Scope, written beam.PCollection) {
 	beam.ParDo0(s.Scope("end"), endFn, beam.GroupByKey(s, written))
 }

@@ -17,7 +17,7 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// most limits how many numbers a part's input holds; a part of one node may exceed it.
+// most is the largest number of values in the input of a part (see [layerFn.part]); a part of one node may exceed it.
 const most = 1 << 24
 
 var opened = sync.OnceValues(func() (*backend.Backend, error) { return backend.Open("go") })
@@ -58,8 +58,8 @@ func (f *layerFn) compute(ctx context.Context, shard int) error {
 	return f.write(layerName(f.Layer+1), f.file(rowsKind, shard), all)
 }
 
-// part computes the layer's output for nodes begin to end-1 of a shard. In the input, their neighbours' rows follow
-// theirs.
+// part computes the layer's output for nodes begin to end-1 of a shard. The input has these nodes' rows, then those of
+// their neighbours.
 func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representation, err error) {
 	entries := n.Refs[n.Offsets[begin]:n.Offsets[end]]
 	refs, first, last := []int64{}, reference(shard, begin), reference(shard, end)

@@ -51,7 +51,7 @@ func (r *run) Teardown() error {
 	return r.cache.Close()
 }
 
-// turns lets workers process one shard per CPU at once; Prism would load all.
+// turns limits a worker to one shard per CPU at a time; Prism would load all shards at once.
 var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 
 // guard waits for a turn and runs do. A fault in the memory-mapped cache becomes an error.
@@ -80,7 +80,8 @@ func (r *run) file(kind string, shard int) string {
 
 func (r *run) path(step, file string) string { return filepath.Join(r.Work, step, file) }
 
-// of returns the header of a step's file. It differs for every file, so it shows that one was copied over another.
+// of returns the header of a step's file. It differs for every file, so it shows if another file was copied over this
+// one.
 func (r *run) of(step, file string) string { return r.Key + " " + step + " " + file }
 
 func (r *run) write(step, file string, value any) error {
@@ -133,7 +134,8 @@ func (r *run) read(step, file string, into any) error {
 	return nil
 }
 
-// check returns a step's nodes and edges, summed over shards, or an error if a shard is missing or damaged.
+// check returns the numbers of nodes and edges of a step's shards together, or an error if a shard is missing or
+// damaged.
 func (r *run) check(step string, shards []int) (c Counts, err error) {
 	for _, shard := range shards {
 		var n nodeIDs
