@@ -116,7 +116,6 @@ func (b *Backend) Device() string {
 	return text
 }
 
-// cpuinfo returns the given fields of the first processor in /proc/cpuinfo, each as name:value.
 func cpuinfo(fields ...string) (found []string) {
 	info, _ := os.ReadFile("/proc/cpuinfo")
 	first, _, _ := strings.Cut(string(info), "\n\n")
@@ -393,7 +392,6 @@ func installedPlaces(name string, roots []string) []pluginPlace {
 	return places
 }
 
-// pluginProblem returns the message of the system's loader once; go-xla's error repeats it.
 func pluginProblem(err error) string {
 	text := gomlx.Error(err).Error()
 	if _, said, found := strings.Cut(text, `failed to dynamically load PJRT plugin from "`); found {
@@ -404,7 +402,6 @@ func pluginProblem(err error) string {
 	return text
 }
 
-// avx2Digits is [Backend].Digits if results are equal on every x86-64 CPU with AVX2.
 const avx2Digits = "avx2"
 
 // HasAVX2 reports whether this CPU has AVX2 and FMA, which [Backend].Digits requires.

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept is where compiled programs are kept, and the context that is part of their keys (see [hookPrograms]).
 type kept struct {
 	folder  *programFolder
 	context []byte

@@ -13,7 +13,6 @@ import (
 	"sync"
 )
 
-// Every PJRT plugin exports this function.
 const pluginFunction = "GetPjrtApi"
 
 // setUp lists plugins that 'make setup' installs: the folder in .nodemask/, the folder in Python's packages (if pip may
@@ -72,7 +71,7 @@ func checkSum(f *os.File, pin string) error {
 	return nil
 }
 
-var checked sync.Map // files whose SHA-256 is right
+var checked sync.Map
 
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 

@@ -21,7 +21,6 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// This environment variable holds the absolute path of the folder for compiled programs, or "off".
 const programsVariable = "NODEMASK_PROGRAMS"
 
 // keepPrograms makes XLA keep compiled programs on disk. pin is the plugin's SHA-256. Programs call our kernels by

@@ -49,7 +49,6 @@ func Save(path string, m *cached.Model, version string) error {
 	return nil
 }
 
-// convert returns an ONNX file of standard operators.
 func convert(m *cached.Model, version string) (message, error) {
 	if err := m.Check(); err != nil {
 		return nil, err

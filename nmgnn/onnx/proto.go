@@ -65,8 +65,6 @@ func (n node) encode() (m message) {
 	return m
 }
 
-// integer, float, text and tensor return an AttributeProto.
-
 func integer(name string, x int64) message {
 	return message{}.text(1, name).int(3, uint64(x)).int(20, intKind)
 }

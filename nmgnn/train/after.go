@@ -95,8 +95,8 @@ func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	return a.data, err
 }
 
-// onNodes returns the edges of a phase (train, validation or test) as a graph over nodes: the phase's nodes or all
-// nodes. Nodes outside the phase get no edges.
+// onNodes returns a phase's edges as a graph over nodes: the phase's nodes or all nodes. Nodes outside the phase get no
+// edges.
 func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	if len(phase.Nodes) == len(nodes) {
 		return phase.Edges, nil
@@ -111,8 +111,6 @@ func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	return g, err
 }
 
-// predict returns the predicted class of every node of the whole graph, or -1 for nodes outside the trainer's test
-// graph.
 func (t *trainer) predict(g testGraph) (classes []int32, err error) {
 	defer gomlx.Guard(&err, "predicting")
 	data, err := t.loaded(g)
@@ -138,8 +136,6 @@ func (t *trainer) PredictCached(_ context.Context, _ *Result, together bool) ([]
 	return t.predict(testGraph{cached: true, together: together})
 }
 
-// auc returns the area under the test nodes' ROC curve, or nil unless the graph has two classes and both occur among
-// the test nodes.
 func (t *trainer) auc() (*float64, error) {
 	labels := t.test.labels
 	if t.graph.NumClasses() != 2 || !slices.Contains(labels, 0) || !slices.Contains(labels, 1) {
@@ -197,7 +193,7 @@ func rocArea(scores []float32, classes []int32) float64 {
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
 	var seen [2]float64 // number of nodes with lower scores, by class
-	pairs := 0.0        // number of pairs in which class 1 scores higher
+	pairs := 0.0
 	for from, to := 0, 0; from < len(order); from = to {
 		var equal [2]float64
 		for ; to < len(order) && scores[order[to]] == scores[order[from]]; to++ {

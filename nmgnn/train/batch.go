@@ -13,7 +13,7 @@ type shape struct {
 	own    int // largest number of nodes in a cluster
 	nodes  int // number of rows: own, the most neighbours outside a cluster, 1 for filler
 	edges  int // largest number of edges into a cluster's nodes
-	values int // largest number of sparse feature values in a batch
+	values int // largest number of sparse feature values
 	filler bool
 }
 
@@ -25,7 +25,7 @@ type batch struct {
 
 // places maps nodes to rows of the current batch.
 type places struct {
-	of    []int32 // row of each node of the graph; -1: not in the batch
+	of    []int32 // by node; -1 for nodes outside the batch
 	halo  []int32
 	local csr.Graph
 }
@@ -34,8 +34,8 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround returns as halo the neighbours of the nodes in own that are not in own and that skip does not reject. It
-// counts the edges into own, except those from rejected neighbours.
+// surround returns the neighbours of own nodes that are neither own nor rejected by skip, and the number of edges into
+// own nodes, without those from rejected neighbours.
 func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (halo []int32, edges int) {
 	for i, v := range own {
 		p.of[v] = int32(i)
@@ -66,8 +66,7 @@ func (p *places) forget(own, halo []int32) {
 	}
 }
 
-// cut returns the batch of the nodes in own, without the neighbours that skip rejects. The batch is valid until the
-// next call of cut.
+// cut returns a batch without the neighbours that skip rejects, valid until the next call of cut.
 func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool) batch {
 	halo, edges := p.surround(g, own, skip)
 	p.sort(halo)
@@ -104,7 +103,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	return batch{own: own, halo: halo, edges: l}
 }
 
-// pad adds empty rows until there are s.nodes. If s.filler, it then adds edges to the last row until there are s.edges.
+// pad adds empty rows until there are s.nodes; with filler, it adds edges to the last row until there are s.edges.
 func (s shape) pad(l *csr.Graph) {
 	for len(l.Offsets) <= s.nodes {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))

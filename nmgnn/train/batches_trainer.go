@@ -23,22 +23,22 @@ import (
 	"nodemask/stats"
 )
 
-// batchTrainer trains batch by batch. All batches share compiled programs, with room for the largest batch. Normalized
-// features and cached representations are in memory-mapped files.
+// batchTrainer trains batch by batch; compiled programs have room for the largest batch. Normalized features and cached
+// representations are in memory-mapped files.
 type batchTrainer struct {
 	subject
 	backend  *backend.Backend
 	model    nmgnn.Model
-	clusters int // number of clusters of the train graph
+	clusters int
 
 	features   datasets.Features
-	onDisk     *safetensors.Array[float32] // file of normalized dense features; else nil
+	onDisk     *safetensors.Array[float32]
 	train      *engine
 	validation *engine // equals train if both have the same graph
 	targets    *targets
 	scored     scored
 	epoch      *model.Exec // program for batches with nodes in the loss
-	push       *model.Exec // program for batches without nodes in the loss; nil if not needed
+	push       *model.Exec // program for other batches; nil if not needed
 	start      firstValues
 	// readers are the indices of the layers whose inputs are cached: none if no cluster has edges to others.
 	readers []int
@@ -186,7 +186,7 @@ func (t *batchTrainer) openCaches() (err error) {
 func (t *batchTrainer) closeCaches() {
 	for _, of := range t.caches {
 		for _, cache := range of {
-			_ = cache.Close() // an error does no harm: the file is temporary
+			_ = cache.Close()
 		}
 	}
 	t.caches = [2][]*safetensors.Array[float32]{}
@@ -267,8 +267,8 @@ func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 	return loss, nil
 }
 
-// skip returns a function that reports whether a neighbour is masked and so left out. It returns nil, which leaves out
-// none, if masking is off or the model needs masked neighbours.
+// skip returns a function that reports which neighbours to omit: masked ones. It is nil, and omits none, unless the
+// model ignores masked neighbours.
 func (t *batchTrainer) skip() func(u int32) bool {
 	if !t.options.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil
@@ -306,5 +306,5 @@ func (t *batchTrainer) Close() {
 	if t.train != nil {
 		t.train.close()
 	}
-	_ = t.onDisk.Close() // an error does no harm: the file is temporary
+	_ = t.onDisk.Close()
 }

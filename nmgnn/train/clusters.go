@@ -66,7 +66,7 @@ func searched(g *csr.Graph) []int32 {
 
 // together returns the nodes in order, but part by part; parts are in the order of their first nodes.
 func together(order, part []int32) []int32 {
-	next := make([]int32, len(part)) // by part: at first its size, later the position of its next node
+	next := make([]int32, len(part))
 	for _, p := range part {
 		next[p]++
 	}
@@ -90,7 +90,7 @@ func move(g *csr.Graph, order, part []int32, parts, largest, least int) {
 	for _, p := range part {
 		sizes[p]++
 	}
-	near, seen := make([]int32, parts), []int32(nil) // number of a node's neighbours in each part; parts with any
+	near, seen := make([]int32, parts), []int32(nil)
 	for range rounds {
 		moved := 0
 		for _, v := range order {

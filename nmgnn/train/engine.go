@@ -41,7 +41,7 @@ type engine struct {
 type scored struct {
 	nodes  [][]int32 // scored nodes by cluster, as positions within it
 	labels [][]int32
-	most   int // largest number of scored nodes in a cluster
+	most   int
 	all    int
 }
 
@@ -66,7 +66,7 @@ func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
 func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
 	b, features, depth := t.backend, t.features, len(t.model.Layers)
 	plan := kernels.PlanFor(b.Backend, features.Density())
-	plan.Transposed = false // a transposed copy would serve only one batch
+	plan.Transposed = false
 	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
 		store: model.NewStore(), places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
 		layers: make([]*model.Exec, depth), hidden: make([]*safetensors.Array[float32], depth)}
@@ -130,8 +130,6 @@ func (e *engine) gatherInto(b batch, rows []float32) {
 	e.eachRow(b, true, rows, w, func(v int32) []float32 { return e.features.Dense[int(e.phase.Nodes[v])*w:][:w] })
 }
 
-// eachRow copies row(v) for each of the batch's halo nodes v and, if own is true, for each of its own nodes. Other rows
-// become zero.
 func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(v int32) []float32) {
 	at := 0
 	put := func(v int32) {
@@ -151,7 +149,6 @@ func (e *engine) eachRow(b batch, own bool, rows []float32, width int, row func(
 	clear(rows[at:])
 }
 
-// put makes a cluster's batch, without the neighbours that skip rejects, and stores it in e.data.
 func (e *engine) put(cluster int, features, gradients bool, skip func(u int32) bool) (batch, error) {
 	b := e.places.cut(e.phase.Edges, e.clusters[cluster], e.shape, skip)
 	return b, e.place(b, features, gradients)
@@ -238,7 +235,7 @@ func (e *engine) close() {
 		}
 	}
 	for _, h := range e.hidden {
-		_ = h.Close() // an error does no harm: the file is temporary
+		_ = h.Close()
 	}
 	e.store.Finalize()
 }

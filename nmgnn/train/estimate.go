@@ -8,8 +8,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// memory estimates how many bytes parallel jobs take, rather too low than too high. It returns 0 if it cannot tell: on
-// a GPU or for a custom model.
+// memory estimates how many bytes parallel jobs take, rather too low than too high. It returns 0 on a GPU or for a
+// custom model.
 func (x Experiment) memory(b *backend.Backend, jobs int) float64 {
 	if b.ID == "xla:cuda" || x.Own != nil {
 		return 0
@@ -39,7 +39,7 @@ func (x Experiment) Within(b *backend.Backend, most int64) error {
 }
 
 // CheckInference returns an error if one forward pass that keeps all layers' outputs takes more than the free memory.
-// Of x it reads only Graph, Own and Parameters.
+// It reads only Graph, Own and Parameters.
 func (x Experiment) CheckInference(b *backend.Backend) error {
 	left, _ := memory.Get()
 	return x.inferenceFits(b, left)
@@ -102,7 +102,6 @@ const (
 	scoreCopies  = 2 // logits; up to 4 if the train graph is the whole graph
 )
 
-// numbers returns the number of weights and, per node, the number of layer outputs other than logits.
 func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	traits, in := hyper.TraitsOf(p.Model), float64(s.Features)
 	linear := 1
@@ -124,11 +123,11 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	return weights, hidden
 }
 
-// trial returns the bytes of memory that one trial takes in addition to its process.
+// trial returns how many bytes one trial takes in addition to its process.
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {
-		features = 4 * 2 * float64(s.Values) // column numbers and values, also transposed, of several graphs
+		features = 4 * 2 * float64(s.Values)
 	}
 	weights, hidden := s.numbers(p)
 	outputs := outputCopies*hidden + scoreCopies*float64(s.Classes)

@@ -13,8 +13,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// reads lists the layers whose inputs the program of layer i reads: layer i, unless it is 0, and for a readout over all
-// representations the layers below, from 1.
+// reads lists the layers, from 1, whose inputs the program of layer i reads.
 func (e *engine) reads(i int) (layers []int) {
 	if e.last(i) && e.model.Readout.All {
 		for below := 1; below < i; below++ {
@@ -125,8 +124,7 @@ func (e *engine) represent(ctx context.Context) error {
 	return nil
 }
 
-// evaluate predicts the class of every node, without mask or dropout. It also returns the mean loss if there are
-// targets.
+// evaluate returns every node's class, without mask or dropout, and the mean loss if there are targets.
 func (e *engine) evaluate(ctx context.Context) (classes []int32, loss float64, err error) {
 	if err := e.represent(ctx); err != nil {
 		return nil, 0, err

@@ -20,8 +20,8 @@ import (
 type Experiment struct {
 	Graph      *datasets.Graph
 	Parameters hyper.Parameters
-	// Own, if set, is a custom model with its own dropout. It replaces the model that Parameters describe; their
-	// training settings still apply. Its memory is not estimated.
+	// Own, if set, is a custom model with its own dropout. It replaces the model in Parameters, but not the training
+	// settings. Its memory is not estimated.
 	Own *nmgnn.Model
 
 	Setting      datasets.Setting
@@ -39,10 +39,10 @@ type Experiment struct {
 
 	// Smoothness measures [stats.MAD], the mean distance between representations, after each trial.
 	Smoothness bool
-	// CacheInference (inductive setting only) also predicts the test nodes from cached representations of train nodes:
-	// once with and once without edges between new nodes.
+	// CacheInference (inductive setting only) also predicts the test nodes from cached representations of train nodes,
+	// with and without edges between new nodes.
 	CacheInference bool
-	// Keep fills a cache of the train nodes' representations after each trial.
+	// Keep fills a cache of train nodes after each trial.
 	Keep bool
 }
 
@@ -155,7 +155,6 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	})
 }
 
-// The method run of series is safe for concurrent use.
 type series struct {
 	x       Experiment
 	seeds   []uint64
@@ -163,7 +162,7 @@ type series struct {
 	results []*Result
 
 	reporting sync.Mutex
-	best      int // position of the best result if KeepBest is set; -1: none yet
+	best      int // position of the best result; -1: none yet
 }
 
 func newSeries(x Experiment, seeds []uint64, o RunOptions) *series {
@@ -314,8 +313,8 @@ type NodeCounts struct {
 	Cached int
 }
 
-// Saved returns the trained model of r, which must be a result of x. The model can be saved only if r has weights (see
-// [RunOptions].KeepBest) and [hyper.Parameters.CheckOneRun] returns nil.
+// Saved returns the trained model of r, a result of x. It can be saved only with weights (see [RunOptions].KeepBest)
+// and if [hyper.Parameters.CheckOneRun] returns nil.
 func (r *Result) Saved(x Experiment) *cached.Model {
 	m := &cached.Model{Settings: x.Parameters, Own: x.Own, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
 		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}

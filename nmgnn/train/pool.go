@@ -16,7 +16,7 @@ import (
 // On a CPU, each XLA job runs on one core, even if there is only one job: XLA splits some sums by the number of cores,
 // which would change rounding.
 type Pool struct {
-	jobs []chan func(*Runner, error) // nil after Close
+	jobs []chan func(*Runner, error)
 	wait sync.WaitGroup
 }
 
@@ -32,7 +32,7 @@ func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
 		todo := make(chan func(*Runner, error))
 		p.jobs = append(p.jobs, todo)
 		p.wait.Go(func() {
-			own, err := open(job) // XLA on a CPU pins the goroutine to a core
+			own, err := open(job)
 			r := &Runner{backend: own, Programs: programs}
 			for work := range todo {
 				work(r, err)

@@ -20,11 +20,11 @@ type Runner struct {
 	Programs int
 
 	backend  *backend.Backend
-	checked  *datasets.Graph // last graph that passed Check
-	split    *datasets.Split // of the last trial
+	checked  *datasets.Graph
+	split    *datasets.Split
 	trainer  *trainer
 	program  program
-	seed     uint64     // of the split
+	seed     uint64
 	compiled []compiled // least recently used first
 }
 
@@ -98,7 +98,6 @@ func (r *Runner) Predict() ([]int32, error) {
 // Close frees the compiled programs.
 func (r *Runner) Close() { r.keep(0) }
 
-// keep frees all compiled programs but the given number of most recently used ones.
 func (r *Runner) keep(programs int) {
 	for len(r.compiled) > programs {
 		r.compiled[0].trainer.Close()
@@ -134,7 +133,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) (err error) {
 	}
 	o := optionsOf(x.Parameters)
 	o.Also, o.Room = views[1:], room
-	if x.Own != nil { // a custom model's drop rates cannot be replaced
+	if x.Own != nil {
 		o.Rates = nil
 	}
 	if err := r.turnTo(x, of, views[0], o); err != nil {
@@ -206,7 +205,7 @@ func (r *Runner) turnTo(x Experiment, of program, view *datasets.View, o options
 type program struct {
 	Experiment
 	readings, masks       bool
-	drops, attention, own bool // whether dropout, attention dropout and a regulariser are active
+	drops, attention, own bool
 }
 
 // programOf returns x's settings without those that switchTo can change.

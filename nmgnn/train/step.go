@@ -23,13 +23,13 @@ import (
 type trainStep struct {
 	Model        nmgnn.Model
 	Data         *nmgnn.Loaded
-	Masks        bool              // node masking is active
+	Masks        bool
 	ZeroOne      bool              // masks hold only 0 and 1
 	Regulariser  nmgnn.Regulariser // may be nil
-	Rates        *kernels.Rates    // drop rates that the program reads from variables; nil: rates are constants
-	LearningRate float64           // of Adam
-	Targets      *targets          // nodes in the loss; nil: the step changes no weights
-	SeesScored   bool              // More reads logits of only the nodes in Targets
+	Rates        *kernels.Rates    // drop rates held in variables; nil: constants
+	LearningRate float64
+	Targets      *targets // nodes in the loss; nil: the step changes no weights
+	SeesScored   bool     // More reads logits of only the nodes in Targets
 	// After is as in [nmgnn.Pass]; may be nil.
 	After func(layer int, h *Node) *Node
 	// More, if set, computes further outputs from the updated weights and the step's logits.
@@ -37,7 +37,7 @@ type trainStep struct {
 }
 
 // compile returns the step's program. Its inputs are a key [2] for random numbers on the device, the weight decay
-// (scalar) and the mask δ [nodes, 1]. Its results are the loss, if the step has targets, then More's results.
+// (scalar) and the mask δ [nodes, 1]. Its results are the loss, if there are targets, then More's results.
 func (s trainStep) compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
 	inputs := []shapes.Shape{shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32),
 		shapes.Make(dtypes.Float32, nodes, 1)}
@@ -112,8 +112,7 @@ type subject struct {
 
 func (s subject) how() options { return s.options }
 
-// onGraph turns classes of the test graph's nodes into a list over all nodes of the whole graph, with -1 for nodes
-// outside the test graph.
+// onGraph extends the test graph's classes to all nodes of the whole graph; nodes outside the test graph get -1.
 func (s subject) onGraph(classes []int32) []int32 {
 	if len(classes) == s.graph.NumNodes() {
 		return classes

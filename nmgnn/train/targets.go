@@ -20,7 +20,6 @@ func owns(v *model.Variable) bool {
 	return !strings.HasPrefix(v.Path(), "/"+gomlx.DataScope+"/")
 }
 
-// GoMLX's optimizers implement this besides optimizer.Interface.
 type fromGradients interface {
 	UpdateGraphWithGradients(scope *model.Scope, gradients []*Node, lossDType dtypes.DType)
 }
@@ -103,7 +102,6 @@ type targets struct {
 	classes       int
 }
 
-// newTargets returns variables for a graph's scored nodes; nodes is the graph's number of nodes, 0 if unknown.
 func newTargets(store *model.Store, name string, score, labels []int32, nodes, classes int) (*targets, error) {
 	into := kernels.NewConstants(store, "/"+gomlx.DataScope+"/targets_"+name)
 	t := &targets{classes: classes}
@@ -175,7 +173,6 @@ func (t *targets) Seen(g *Graph) *Node {
 	return t.seen.NodeValue(g)
 }
 
-// Rows returns the scored rows: logits [nodes, classes] → [scored, classes].
 func (t *targets) Rows(logits *Node) *Node {
 	return Gather(logits, t.score.NodeValue(logits.Graph()), true)
 }

@@ -23,7 +23,7 @@ type stopped struct {
 
 	History    []Epoch // epochs until patience ran out, validated on this view
 	Validation stats.Metrics
-	Weights    []infer.Weight // of the best epoch; may be shared with other rules
+	Weights    []infer.Weight
 }
 
 // trainable is a model compiled for one view, which trains trials one by one: on the whole graph (trainer) or in
@@ -34,7 +34,6 @@ type trainable interface {
 	Begin(ctx context.Context, seed uint64) error
 	// Epoch trains for an epoch and returns validation results per view.
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
-	// Weights returns a copy of the weights.
 	Weights() ([]infer.Weight, error)
 	// Predict returns the class of every node of the whole graph under the trial's weights, or -1 for nodes outside the
 	// test graph. PredictCached computes nodes outside the train graph from the cache. If together, it uses edges among
@@ -46,8 +45,7 @@ type trainable interface {
 	score(classes []int32) (stats.Metrics, error)
 }
 
-// trainBy trains p for one trial and returns the result. The seed determines all its random numbers. If ctx is
-// cancelled, trainBy returns the context's error and no result.
+// trainBy trains p for one trial; the seed determines all random numbers. If cancelled, it returns the context's error.
 func trainBy(ctx context.Context, p trainable, seed uint64,
 	report func(epoch int, e Epoch)) (_ *Result, err error) {
 	defer gomlx.Guard(&err, "training")
@@ -131,7 +129,7 @@ func diverged(history []Epoch) bool {
 	return math.IsNaN(loss) || math.IsInf(loss, 0)
 }
 
-// fault returns an error if training diverged or found no usable best epoch. best counts epochs from 1 (0: none).
+// fault returns an error if training diverged or found no usable best epoch.
 func (o options) fault(history []Epoch, best int) error {
 	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
 	switch {

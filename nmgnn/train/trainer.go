@@ -25,10 +25,9 @@ import (
 // Several trainers may run concurrently on one backend.
 type trainer struct {
 	subject
-	backend *backend.Backend
-	model   nmgnn.Model
-	plan    kernels.Plan
-	// features are those of all nodes, with normalized rows if the options say so.
+	backend  *backend.Backend
+	model    nmgnn.Model
+	plan     kernels.Plan
 	features datasets.Features
 
 	store       *model.Store
@@ -46,8 +45,8 @@ type trainer struct {
 type phaseData struct {
 	phase   datasets.Phase
 	data    *nmgnn.Loaded
-	labels  []int32  // of the scored nodes
-	targets *targets // of the nodes in the loss
+	labels  []int32
+	targets *targets
 }
 
 func newTrainer(b *backend.Backend, m nmgnn.Model, g *datasets.Graph, view *datasets.View,
@@ -156,8 +155,8 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", gomlx.DataScope, name), phase.Edges, x, o)
 }
 
-// validationsOf returns the distinct validation phases and, for each view, the index of its phase. Views have the same
-// phase, except that those with [datasets.TrainEdges] have another.
+// validationsOf returns the distinct validation phases and, for each view, the index of its phase. Only views with
+// [datasets.TrainEdges] have another phase.
 func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range views {
@@ -259,8 +258,8 @@ func (t *trainer) Close() {
 
 type options struct {
 	hyper.Parameters
-	Rates []float64     // drop rates that switchTo may change; others are compiled in
-	Plan  *kernels.Plan // nil means the backend's fastest plan
+	Rates []float64 // drop rates that switchTo may change; others are compiled in
+	Plan  *kernels.Plan
 
 	// Also lists further views of the split, for [Runner.Variants].
 	Also []*datasets.View

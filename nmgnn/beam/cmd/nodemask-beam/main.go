@@ -83,7 +83,6 @@ All files and folders must be there for every worker, at the same path.`,
 			return nil
 		},
 	}
-	// Of Beam's flags, help shows only --runner.
 	root.PersistentFlags().AddGoFlagSet(flag.CommandLine)
 	flag.CommandLine.VisitAll(func(f *flag.Flag) {
 		if f.Name != "runner" {

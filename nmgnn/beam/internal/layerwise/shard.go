@@ -134,8 +134,6 @@ func (r *run) read(step, file string, into any) error {
 	return nil
 }
 
-// check returns the numbers of nodes and edges of a step's shards together, or an error if a shard is missing or
-// damaged.
 func (r *run) check(step string, shards []int) (c Counts, err error) {
 	for _, shard := range shards {
 		var n nodeIDs
