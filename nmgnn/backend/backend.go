@@ -87,7 +87,8 @@ func (b *Backend) Kernel() string {
 func (b *Backend) Slower() string {
 	var reasons []string
 	for i, why := range b.Skipped {
-		// Pure Go reports only the next faster backend, XLA on a CPU only an installed GPU plugin that does not start.
+		// Pure Go names only the next faster backend. XLA on a CPU names only a GPU plugin that is installed but does
+		// not start.
 		if b.ID == pure && i == len(b.Skipped)-1 || b.ID == onCPU && why.Err != nil {
 			reasons = append(reasons, fmt.Sprintf("backend %s: %s", why.ID, why.Reason))
 		}
@@ -98,7 +99,6 @@ func (b *Backend) Slower() string {
 	return folders.ReplaceAllString(strings.Join(reasons, "; "), "$1")
 }
 
-// folders matches the folders in absolute paths, not in paths of Go modules.
 var folders = regexp.MustCompile(`(^|[\s("'])/[^\s:,"']*/`)
 
 // OnGPU reports whether this is a GPU backend.
@@ -376,7 +376,7 @@ func gomlxPlaces(name string) (places []pluginPlace) {
 	return places
 }
 
-// A program installed from a wheel has the plugin next to the program's folder in site-packages.
+// A program installed from a Python wheel has the plugin next to the program's folder in site-packages.
 func installedPlaces(name string, roots []string) []pluginPlace {
 	set, ok := setUp[name]
 	if !ok {

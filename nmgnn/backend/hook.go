@@ -43,8 +43,8 @@ func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	return nil
 }
 
-// nodemaskFindProgram writes the key of a program to key. If the program is kept, it stores it in found, which C frees,
-// and returns its size in bytes; else it returns 0.
+// nodemaskFindProgram writes a program's key to key. If the program is kept, found becomes a copy, which C frees, and
+// the result is the program's size in bytes; else the result is 0.
 //
 //export nodemaskFindProgram
 func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.Pointer, formatSize C.size_t,
@@ -54,7 +54,7 @@ func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.P
 		return 0
 	}
 	bytesAt := func(p unsafe.Pointer, size C.size_t) []byte { return unsafe.Slice((*byte)(p), int(size)) }
-	// XLA splits work by the number of cores of the compiling thread, so keys include it.
+	// XLA splits work by the number of cores of the compiling thread, so keys include that number.
 	var cores unix.CPUSet
 	_ = unix.SchedGetaffinity(0, &cores)
 	name := programKey(k.context, []byte{byte(min(cores.Count(), 255))}, bytesAt(format, formatSize),

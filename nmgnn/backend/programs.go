@@ -80,7 +80,7 @@ const (
 // user may write there, and each file is checked before loading.
 type programFolder struct {
 	path string
-	max  int64 // bytes; if there are more, least recently used files are removed
+	max  int64 // largest total size in bytes; beyond it, least recently used files are removed
 }
 
 // openProgramFolder opens the folder at an absolute path, or makes it with mode 0700. A link, or a folder that others

@@ -83,9 +83,9 @@ func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 }
 
 // holdThreads and holdSums make XLA compute the same digits on every CPU. They set environment variables, which XLA
-// reads at its first start. They act once, and keep the user's settings.
+// reads at its first start. Each acts once, and keeps the user's settings.
 var (
-	// Weights' gradients are sums over nodes, which Eigen splits by the number of threads; so it is fixed.
+	// Weights' gradients are sums over nodes, which Eigen splits by the number of threads; so that number is fixed.
 	holdThreads = sync.OnceValue(func() error {
 		const threads = "PJRT_NPROC"
 		if os.Getenv(threads) != "" {

@@ -171,6 +171,7 @@ func (b *builder) degree(withSelf bool) value {
 	return b.degrees[withSelf]
 }
 
+// split turns [rows, heads·width] into [rows, heads, width].
 func (b *builder) split(v value, heads int) string {
 	return b.add("Reshape", []string{v.name, b.ints(0, int64(heads), int64(v.width/heads))}) // 0 keeps the dimension
 }

@@ -6,7 +6,7 @@ import (
 	"nodemask/nmgnn"
 )
 
-// Copies of nmgnn's constants for attention and batch normalisation; tests compare them.
+// Copies of nmgnn's constants for attention and batch normalisation; tests compare them with the originals.
 const (
 	leak        = 0.2
 	normEpsilon = 1e-5

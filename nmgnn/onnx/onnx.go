@@ -32,7 +32,6 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// maxBytes is the largest size of a protobuf message.
 const maxBytes = 1<<31 - 1
 
 // Save writes the model atomically as an ONNX file, which names the program's version unless that is "". Equal models

@@ -24,8 +24,8 @@ const (
 	tensorKind = 4
 )
 
-// message is a message of ONNX's onnx.proto. Fields are in order and unset fields omitted, so equal models give equal
-// bytes.
+// message is a message of ONNX's onnx.proto. Fields are in order and unset fields are omitted, so equal models give
+// equal bytes.
 type message []byte
 
 func (m message) int(field protowire.Number, x uint64) message {

@@ -49,14 +49,14 @@ func (t *trainer) Representations() (all []infer.Representation, err error) {
 	return t.represent(t.test.data)
 }
 
-// testGraph identifies the test graph of a view: 0 is the trainer's view, then come [options].Also. If cached is set,
-// the graph has only the edges of [datasets.View.CachedEdges].
+// testGraph identifies a view's test graph by the view's index: 0 is the trainer's view, then come [options].Also. If
+// cached is set, the graph has only the edges of [datasets.View.CachedEdges].
 type testGraph struct {
 	view             int
 	cached, together bool
 }
 
-// arrivals holds a test graph's edges and the features of the trainer's test graph.
+// arrivals holds the edges of a view's test graph, with the features of the trainer's.
 type arrivals struct {
 	data *nmgnn.Loaded
 	of   *datasets.View // the trainer's view when data was loaded
@@ -95,8 +95,8 @@ func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	return a.data, err
 }
 
-// onNodes returns a phase's edges as a graph over nodes: the phase's nodes or all nodes. Nodes outside the phase get no
-// edges.
+// onNodes returns a phase's edges as a graph over nodes, which are the phase's nodes or all nodes. Nodes outside the
+// phase get no edges.
 func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	if len(phase.Nodes) == len(nodes) {
 		return phase.Edges, nil

@@ -11,7 +11,7 @@ import (
 
 type shape struct {
 	own    int // largest number of nodes in a cluster
-	nodes  int // number of rows: own, the most neighbours outside a cluster, 1 for filler
+	nodes  int // number of rows: own + most neighbours outside a cluster + 1 if filler
 	edges  int // largest number of edges into a cluster's nodes
 	values int // largest number of sparse feature values
 	filler bool
@@ -182,8 +182,8 @@ func Spill(g *datasets.Graph) error {
 	return nil
 }
 
-// readAs returns x, with rows normalized if asked. own is the file that holds the result if that is normalized and
-// dense, else nil.
+// readAs returns x or, if normalized is set, x with normalized rows. own is the file that holds normalized dense
+// features, else nil.
 func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:
@@ -194,7 +194,7 @@ func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *
 	if own, err = safetensors.NewArray[float32](len(x.Dense)); err != nil {
 		return x, nil, err
 	}
-	const rows = 4096 // rows in memory at once
+	const rows = 4096
 	for begin := 0; begin < x.Rows; begin += rows {
 		end := min(begin+rows, x.Rows)
 		part := datasets.Features{Rows: end - begin, Width: x.Width, Dense: x.Dense[begin*x.Width : end*x.Width]}

@@ -23,8 +23,8 @@ import (
 	"nodemask/stats"
 )
 
-// batchTrainer trains batch by batch; compiled programs have room for the largest batch. Normalized features and cached
-// representations are in memory-mapped files.
+// batchTrainer trains batch by batch; compiled programs have room for the largest batch. Normalized dense features and
+// cached representations are in memory-mapped files.
 type batchTrainer struct {
 	subject
 	backend  *backend.Backend
@@ -38,9 +38,9 @@ type batchTrainer struct {
 	targets    *targets
 	scored     scored
 	epoch      *model.Exec // program for batches with nodes in the loss
-	push       *model.Exec // program for other batches; nil if not needed
+	push       *model.Exec // program for batches without nodes in the loss; may be nil
 	start      firstValues
-	// readers are the indices of the layers whose inputs are cached: none if no cluster has edges to others.
+	// readers are the indices of the layers whose inputs are cached: none if no cluster has edges to other clusters.
 	readers []int
 	caches  [2][]*safetensors.Array[float32] // inputs of readers: [0] of the previous epoch, [1] of this one
 	draws   *draws
@@ -115,8 +115,7 @@ func (t *batchTrainer) compile() error {
 }
 
 // compileStep compiles one step on a batch (see [trainStep.compile]). The program returns the training loss and, for
-// each i in readers, h^(i) of the cluster's nodes. If learns is false, the program changes no weights and returns no
-// loss.
+// each i in readers, h^(i) of the cluster's nodes. If learns is false, weights stay and no loss is returned.
 func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
 	step := trainStep{Model: t.model, Data: e.data, Masks: t.options.KeepRate.Active(),
@@ -186,7 +185,7 @@ func (t *batchTrainer) openCaches() (err error) {
 func (t *batchTrainer) closeCaches() {
 	for _, of := range t.caches {
 		for _, cache := range of {
-			_ = cache.Close()
+			_ = cache.Close() // the file is temporary
 		}
 	}
 	t.caches = [2][]*safetensors.Array[float32]{}
@@ -267,8 +266,8 @@ func (t *batchTrainer) one(cluster int) (loss float64, err error) {
 	return loss, nil
 }
 
-// skip returns a function that reports which neighbours to omit: masked ones. It is nil, and omits none, unless the
-// model ignores masked neighbours.
+// skip returns a function that reports whether a neighbour is masked, so that batches omit it. skip returns nil if
+// masking is off or the model reads masked neighbours.
 func (t *batchTrainer) skip() func(u int32) bool {
 	if !t.options.KeepRate.Active() || t.train.data.NeedsMasked() {
 		return nil
@@ -306,5 +305,5 @@ func (t *batchTrainer) Close() {
 	if t.train != nil {
 		t.train.close()
 	}
-	_ = t.onDisk.Close()
+	_ = t.onDisk.Close() // the file is temporary
 }

@@ -64,7 +64,7 @@ func searched(g *csr.Graph) []int32 {
 	return order
 }
 
-// together returns the nodes in order, but part by part; parts are in the order of their first nodes.
+// together returns the nodes of order, grouped by part. Parts are in the order of their first nodes.
 func together(order, part []int32) []int32 {
 	next := make([]int32, len(part))
 	for _, p := range part {

@@ -31,15 +31,15 @@ type engine struct {
 	data    *nmgnn.Loaded
 	places  *places
 	rows    []*model.Variable // rows[i]: input of layer i > 0 [nodes, width]; nil until the width is known
-	layers  []*model.Exec     // programs for evaluation, by layer
-	targets *targets          // nodes in the evaluation loss; nil: no loss
+	layers  []*model.Exec
+	targets *targets // nodes in the evaluation loss; nil: no loss
 	scored  scored
 	weights []infer.Weight                // weights to evaluate; nil: those in store
 	hidden  []*safetensors.Array[float32] // hidden[i]: h^(i) of all nodes, i > 0, from the last evaluation
 }
 
 type scored struct {
-	nodes  [][]int32 // scored nodes by cluster, as positions within it
+	nodes  [][]int32 // nodes in the loss by cluster, as positions within it
 	labels [][]int32
 	most   int
 	all    int
@@ -66,7 +66,7 @@ func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
 func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
 	b, features, depth := t.backend, t.features, len(t.model.Layers)
 	plan := kernels.PlanFor(b.Backend, features.Density())
-	plan.Transposed = false
+	plan.Transposed = false // features change with each batch
 	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
 		store: model.NewStore(), places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
 		layers: make([]*model.Exec, depth), hidden: make([]*safetensors.Array[float32], depth)}
@@ -235,7 +235,7 @@ func (e *engine) close() {
 		}
 	}
 	for _, h := range e.hidden {
-		_ = h.Close()
+		_ = h.Close() // the file is temporary
 	}
 	e.store.Finalize()
 }

@@ -92,7 +92,7 @@ const numberBytes = 4
 
 // Estimates from these numbers were 0.6 to 1.0 times the measured peak memory.
 const (
-	processBytes, xlaProcessBytes = 60e6, 130e6 // of a process before training, on pure Go and with XLA
+	processBytes, xlaProcessBytes = 60e6, 130e6 // bytes of a process before training
 	xlaClientBytes                = 80e6
 
 	weightCopies = 5 // weights, gradients, Adam's two moments, the best weights
@@ -123,11 +123,11 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	return weights, hidden
 }
 
-// trial returns how many bytes one trial takes in addition to its process.
+// trial returns how many bytes one trial takes in addition to what its process takes anyway.
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {
-		features = 4 * 2 * float64(s.Values)
+		features = 4 * 2 * float64(s.Values) // columns and values, also transposed, of several graphs
 	}
 	weights, hidden := s.numbers(p)
 	outputs := outputCopies*hidden + scoreCopies*float64(s.Classes)

@@ -13,7 +13,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// reads lists the layers, from 1, whose inputs the program of layer i reads.
+// reads lists the layers, except layer 0, whose inputs the program of layer i reads.
 func (e *engine) reads(i int) (layers []int) {
 	if e.last(i) && e.model.Readout.All {
 		for below := 1; below < i; below++ {

@@ -31,8 +31,8 @@ type Experiment struct {
 	// Resplit draws a split per trial from the trial's seed. Otherwise all trials share the split of SplitSeed and
 	// differ in initial weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
-	// OwnSplit uses [datasets.Graph].OwnSplit and ignores TrainPercent, SplitSeed and ValidationPercent. If the graph
-	// has n such splits, seed s uses number s mod n.
+	// OwnSplit uses the split that comes with the graph ([datasets.Graph].OwnSplit) and ignores TrainPercent, SplitSeed
+	// and ValidationPercent. If the graph has n such splits, seed s uses number s mod n.
 	OwnSplit bool
 	// ValidationPercent is the percentage of validation nodes among labelled nodes outside the train set; 0 means 10.
 	ValidationPercent int
@@ -46,8 +46,7 @@ type Experiment struct {
 	Keep bool
 }
 
-// Check returns an error if the experiment cannot run. It leaves it to Run to check the graph's contents
-// ([datasets.Graph.Check]).
+// Check returns an error if the experiment cannot run. Run also checks the graph's contents ([datasets.Graph.Check]).
 func (x Experiment) Check() error {
 	if err := x.Parameters.Check(); err != nil {
 		return err
@@ -155,6 +154,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	})
 }
 
+// The method run of series is safe for concurrent use.
 type series struct {
 	x       Experiment
 	seeds   []uint64
@@ -286,7 +286,7 @@ type Result struct {
 	Seconds     float64       // time of training and evaluation, without compiling
 	Validation  stats.Metrics // validation nodes' scores at the best epoch
 	Test        stats.Metrics // test nodes' scores at the best epoch
-	AUC         *float64      // area under the test nodes' ROC curve, if there are two classes; nil from InBatches
+	AUC         *float64      // area under test nodes' ROC curve, if they have both of two classes; nil from InBatches
 	Predictions []int32       // predicted class of every node of the whole graph; -1: not in the test graph
 	Weights     []infer.Weight
 
@@ -313,8 +313,8 @@ type NodeCounts struct {
 	Cached int
 }
 
-// Saved returns the trained model of r, a result of x. It can be saved only with weights (see [RunOptions].KeepBest)
-// and if [hyper.Parameters.CheckOneRun] returns nil.
+// Saved returns the trained model of r, a result of x. The model can be saved only if it has weights (see
+// [RunOptions].KeepBest) and [hyper.Parameters.CheckOneRun] returns nil.
 func (r *Result) Saved(x Experiment) *cached.Model {
 	m := &cached.Model{Settings: x.Parameters, Own: x.Own, Classes: x.Graph.Classes, Features: x.Graph.Features.Width,
 		FeatureNames: x.Graph.FeatureNames, Data: x.Graph.Name, Seed: r.Seed, Weights: r.Weights}

@@ -13,8 +13,8 @@ import (
 )
 
 // Runner runs trials one by one on one backend; it is not safe for concurrent use. Trials that differ only in seed,
-// split, mask or drop rates, learning rate or stopping share a compiled program. A Runner identifies a graph by pointer
-// and reads the graph once: do not change graphs between trials.
+// split, mask or drop rates, learning rate or stopping rule share a compiled program. A Runner identifies a graph by
+// pointer and reads the graph once: do not change graphs between trials.
 type Runner struct {
 	// Programs limits how many compiled programs are kept, memory permitting; 0 means 1.
 	Programs int
@@ -86,8 +86,7 @@ func (r *Runner) Masked() []int32 {
 }
 
 // Predict returns the class of every node under the current weights, without masking, or -1 for nodes outside the test
-// graph. Call Predict only within the report function of [Runner.Trial]. Each call costs a forward pass over the test
-// graph.
+// graph. Call Predict only within the report function of [Runner.Trial]; each call costs a forward pass.
 func (r *Runner) Predict() ([]int32, error) {
 	if r.trainer == nil {
 		return nil, errors.New("no trial to predict with")
@@ -115,8 +114,6 @@ func (r *Runner) find(p program) int {
 	return slices.IndexFunc(r.compiled, func(c compiled) bool { return c.of == p })
 }
 
-// prepare makes or reuses a trainer for the experiment. With readings, the trainer tests on each of
-// [datasets.AllArrivals].
 func (r *Runner) prepare(x Experiment, seed uint64, readings bool) (err error) {
 	if err := r.check(x.Graph); err != nil {
 		return err
@@ -133,7 +130,7 @@ func (r *Runner) prepare(x Experiment, seed uint64, readings bool) (err error) {
 	}
 	o := optionsOf(x.Parameters)
 	o.Also, o.Room = views[1:], room
-	if x.Own != nil {
+	if x.Own != nil { // a custom model's drop rates cannot be replaced
 		o.Rates = nil
 	}
 	if err := r.turnTo(x, of, views[0], o); err != nil {

@@ -24,9 +24,9 @@ type trainStep struct {
 	Model        nmgnn.Model
 	Data         *nmgnn.Loaded
 	Masks        bool
-	ZeroOne      bool              // masks hold only 0 and 1
-	Regulariser  nmgnn.Regulariser // may be nil
-	Rates        *kernels.Rates    // drop rates held in variables; nil: constants
+	ZeroOne      bool // masks hold only 0 and 1
+	Regulariser  nmgnn.Regulariser
+	Rates        *kernels.Rates // drop rates held in variables; nil: constants
 	LearningRate float64
 	Targets      *targets // nodes in the loss; nil: the step changes no weights
 	SeesScored   bool     // More reads logits of only the nodes in Targets

@@ -20,11 +20,13 @@ func owns(v *model.Variable) bool {
 	return !strings.HasPrefix(v.Path(), "/"+gomlx.DataScope+"/")
 }
 
+// GoMLX's optimizers implement this besides optimizer.Interface.
 type fromGradients interface {
 	UpdateGraphWithGradients(scope *model.Scope, gradients []*Node, lossDType dtypes.DType)
 }
 
-// update adds one step of Adam on the loss, with L2 regularisation of all weights by the factor decay (scalar).
+// update adds to the graph one step of Adam on the loss, with L2 regularisation of all weights by the factor decay
+// (scalar).
 func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 	graph := loss.Graph()
 	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
@@ -45,7 +47,7 @@ func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.
 // themselves.
 type firstValues map[string]*tensors.Tensor
 
-// firstValuesOf collects these values from a store in which a step was compiled but never run.
+// firstValuesOf collects initial values from a store in which a step was compiled but never run.
 func firstValuesOf(store *model.Store) (firstValues, error) {
 	start := firstValues{}
 	for v := range store.IterVariables() {
@@ -165,7 +167,7 @@ func each(score []int32, nodes int) []float32 {
 	return seen
 }
 
-// Seen returns a column [nodes, 1], 1 for scored nodes and else 0, or nil if the graph's number of nodes is unknown.
+// Seen returns the column seen [nodes, 1], or nil if it is unknown.
 func (t *targets) Seen(g *Graph) *Node {
 	if t == nil || t.seen == nil {
 		return nil
@@ -173,6 +175,7 @@ func (t *targets) Seen(g *Graph) *Node {
 	return t.seen.NodeValue(g)
 }
 
+// Rows returns the scored rows: logits [nodes, classes] → [scored, classes].
 func (t *targets) Rows(logits *Node) *Node {
 	return Gather(logits, t.score.NodeValue(logits.Graph()), true)
 }

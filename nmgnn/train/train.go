@@ -23,7 +23,7 @@ type stopped struct {
 
 	History    []Epoch // epochs until patience ran out, validated on this view
 	Validation stats.Metrics
-	Weights    []infer.Weight
+	Weights    []infer.Weight // of the best epoch; other rules may share them
 }
 
 // trainable is a model compiled for one view, which trains trials one by one: on the whole graph (trainer) or in
@@ -36,8 +36,8 @@ type trainable interface {
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
 	Weights() ([]infer.Weight, error)
 	// Predict returns the class of every node of the whole graph under the trial's weights, or -1 for nodes outside the
-	// test graph. PredictCached computes nodes outside the train graph from the cache. If together, it uses edges among
-	// these nodes; else it treats each as if it arrived alone.
+	// test graph. PredictCached computes nodes outside the train graph from the cache. If together is true, it uses
+	// edges among these nodes; else it treats each as if it arrived alone.
 	Predict(ctx context.Context, trial *Result) ([]int32, error)
 	PredictCached(ctx context.Context, trial *Result, together bool) ([]int32, error)
 	// Cache returns the cached representations under the trial's weights.
@@ -129,7 +129,7 @@ func diverged(history []Epoch) bool {
 	return math.IsNaN(loss) || math.IsInf(loss, 0)
 }
 
-// fault returns an error if training diverged or found no usable best epoch.
+// fault returns an error if training diverged or found no usable best epoch. best counts epochs from 1 (0: none).
 func (o options) fault(history []Epoch, best int) error {
 	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
 	switch {
@@ -137,7 +137,7 @@ func (o options) fault(history []Epoch, best int) error {
 		return fmt.Errorf("epoch %d: the training loss is %v: %s", len(history), last(history).TrainLoss, remedy)
 	case best == 0:
 		return fmt.Errorf("no validation loss in %d epochs was a number: %s", len(history), remedy)
-	// F1 and accuracy are finite even if logits are NaN, so such an epoch can be the best.
+	// F1 and accuracy are finite even if logits are NaN, so an epoch with NaN logits can be the best.
 	case math.IsNaN(history[best-1].ValidationLoss):
 		return fmt.Errorf("epoch %d, the best one: the validation loss is NaN: %s", best, remedy)
 	}

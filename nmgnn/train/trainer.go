@@ -37,7 +37,7 @@ type trainer struct {
 	validatedBy []int       // for each view (t.view, then options.Also), its index in validations
 	epoch       *model.Exec
 	drawn       *draws
-	represents  map[*nmgnn.Loaded]*model.Exec // programs for all layers' outputs, compiled on demand
+	represents  map[*nmgnn.Loaded]*model.Exec
 	arrivals    map[testGraph]arrivals
 	start       firstValues
 }
@@ -275,7 +275,7 @@ func optionsOf(p hyper.Parameters) options {
 	return options{Parameters: p, Rates: []float64{p.ModelDropout(), p.AttentionDropout}}
 }
 
-// regulariser returns nil for dropout, because the model itself applies that.
+// regulariser returns nil for dropout, because the model itself applies dropout.
 func (o options) regulariser() nmgnn.Regulariser {
 	switch o.Regulariser {
 	case hyper.DropEdgeRegulariser:

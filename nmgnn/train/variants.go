@@ -10,7 +10,6 @@ import (
 	"nodemask/stats"
 )
 
-// variants returns results ordered by hyper.StopOns, then by view.
 func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result, err error) {
 	defer gomlx.Guard(&err, "training")
 	var rules []stopped

@@ -75,7 +75,7 @@ Without further flags pipelines run in this process, on Prism. --runner and Beam
 All files and folders must be there for every worker, at the same path.`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if err := c.ValidateRequiredFlags(); err != nil { // without this, the exit code would be 1
+			if err := c.ValidateRequiredFlags(); err != nil { // without this, the exit code would be 1, not 2
 				return misuse{err}
 			}
 			beamlog.SetupLogging("error", "text")

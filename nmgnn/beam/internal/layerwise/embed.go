@@ -39,7 +39,7 @@ type Options struct {
 	Work string
 	// Shards is the number of files per step; 0 means 8. A worker holds one shard per CPU in memory.
 	Shards int
-	// Progress, if not nil, is called for each step; before reports whether an earlier run finished it.
+	// Progress, if not nil, is called after each step; before reports whether an earlier run had finished the step.
 	Progress func(step string, before bool)
 	// Run runs a pipeline; nil means that Beam's flags choose the runner.
 	Run func(ctx context.Context, p *beam.Pipeline) error
@@ -173,7 +173,6 @@ func layerName(number int) string {
 	return fmt.Sprintf("layer%d", number)
 }
 
-// doneFile marks a step as finished.
 const doneFile = "done.json"
 
 type done struct {

@@ -74,7 +74,6 @@ func checked(paths []string) (_ []string, err error) {
 
 var setNames = regexp.MustCompile(`^(.*)-(\d{1,9})-of-(\d{1,9})(\.[^.]+)$`)
 
-// checkSets returns an error if, of files named like x-00000-of-00003.csv, one is missing or repeated.
 func checkSets(paths []string) error {
 	counts, shards := map[string]int{}, map[string]map[int]string{} // keys: file names without the numbers
 	for _, path := range paths {
