@@ -2,8 +2,8 @@ package datasets
 
 import "nodemask/csr"
 
-// CachedEdges returns the test graph with only the edges that cached prediction uses (section 4): those from train
-// nodes and, if together is true, those among new nodes. A model run over this graph predicts new nodes as package
+// CachedEdges returns the test graph with only the edges that package cached uses: edges from train nodes and, if
+// together is true, edges between new (not train) nodes. A model run over this graph predicts new nodes as package
 // cached does.
 func (view *View) CachedEdges(together bool) (*csr.Graph, error) {
 	isNew := view.arrived()
@@ -29,8 +29,9 @@ func (view *View) arrived() []bool {
 	return isNew
 }
 
-// CountRead counts nodes of the test graph that predicting the test nodes may read. all counts all nodes; reached, the
-// nodes within layers hops of a test node; cached, what a cache needs: new nodes and their neighbours.
+// CountRead returns three numbers of nodes of the test graph: all; those within layers hops of a test node, which a
+// model of that many layers reads; and new (not train) nodes with their neighbours, which prediction from a cache
+// reads.
 func (view *View) CountRead(layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()

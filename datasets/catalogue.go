@@ -13,18 +13,18 @@ type Info struct {
 	Description string `json:"description"`
 	Licence     string `json:"licence"`
 	Homepage    string `json:"homepage,omitempty"`
-	Embedded    bool   `json:"embedded"`             // nothing to fetch
+	Embedded    bool   `json:"embedded"`             // the program contains it
 	Parameters  string `json:"parameters,omitempty"` // defaults of a generated graph's parameters
 	Files       []File `json:"files,omitempty"`
 	Archive     *File  `json:"archive,omitempty"` // zip of Files; nil: fetched one by one
 
-	// Expected counts; 0 means any.
+	// Expected counts; 0 accepts any count.
 	Nodes    int   `json:"nodes,omitempty"`
 	Edges    int64 `json:"edges,omitempty"` // distinct and undirected
 	Features int   `json:"features,omitempty"`
 	Classes  int   `json:"classes,omitempty"`
 
-	Kind      string  `json:"kind"`                // "citations"
+	Kind      string  `json:"kind"`                // such as "citations"
 	Homophily float64 `json:"homophily,omitempty"` // approximate share of edges within a class; 0: unknown
 }
 
@@ -44,7 +44,7 @@ type File struct {
 	URL    string `json:"url,omitempty"`
 	Size   int64  `json:"size,omitempty"`   // bytes; 0: unknown
 	SHA256 string `json:"sha256,omitempty"` // hex; "": not published
-	// Git is git's object id of the content in hex, checked if SHA256 is ""; "": unknown.
+	// Git is the content's git object id in hex, or "". It is checked if SHA256 is "".
 	Git string `json:"git_object,omitempty"`
 }
 
@@ -151,8 +151,8 @@ func sbmOptions(name string) (SBMOptions, error) {
 	return o, err
 }
 
-// Generated returns the sizes (edges approximately) of a graph that [Open] generates; false for other names or
-// parameters out of range.
+// Generated returns the sizes of a graph that [Open] generates; edges are approximate. It returns false for other names
+// and for parameters out of range.
 func Generated(name string) (Info, bool) {
 	info, err := lookup(name)
 	if err != nil || !info.generated() {
@@ -164,11 +164,10 @@ func Generated(name string) (Info, bool) {
 	return info, err == nil
 }
 
-// Memory returns the approximate bytes of a graph of these sizes with dense features.
+// Memory returns the approximate memory, in bytes, of a graph of these sizes with dense features.
 func (i Info) Memory() int64 { return int64(i.Nodes)*(64+4*int64(i.Features)) + 8*i.Edges }
 
-// npzInfos lists the graphs of the gnn-benchmark collection and of the heterophilous benchmark. Homophily is measured,
-// or as published if the file was not available.
+// Homophily was measured on the file, else copied from a publication.
 func npzInfos() []Info {
 	const gnnBenchmark, heterophilous = "https://github.com/shchur/gnn-benchmark",
 		"https://github.com/yandex-research/heterophilous-graphs"

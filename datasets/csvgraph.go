@@ -73,8 +73,8 @@ func readCSV(ctx context.Context, open opener, source string) (*Graph, error) {
 	return fromFile(g, "", source)
 }
 
-// FeatureColumns returns the names of the feature columns of a table like the nodes.csv of [Open]; nil on an error,
-// which [Open] reports.
+// FeatureColumns returns the names of the feature columns of a file like nodes.csv (see [Open]). On an error, which
+// [Open] would report, it returns nil.
 func FeatureColumns(ctx context.Context, path string) (names []string) {
 	_ = withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, err := t.Columns(graphfile.LabelColumns(ctx)...)
@@ -84,8 +84,8 @@ func FeatureColumns(ctx context.Context, path string) (names []string) {
 	return names
 }
 
-// ScanNodes calls each for every line of a table like the nodes.csv of [Open]. A missing label is empty. each must not
-// keep features: the next line overwrites them. Errors, including those of each, name file and line.
+// ScanNodes calls the function each for every line of a file like nodes.csv (see [Open]). A missing label is "". The
+// next line overwrites features, so each must not keep them. Errors, including those of each, name file and line.
 func ScanNodes(ctx context.Context, path string, each func(id, label string, features []float32) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, err := t.Columns(graphfile.LabelColumns(ctx)...)

@@ -16,7 +16,7 @@ type Description struct {
 	Nodes    int    `json:"nodes"`
 	Edges    int64  `json:"edges"` // distinct and undirected
 	Directed bool   `json:"directed"`
-	// Pairs in the source; self-loops and duplicates are dropped.
+	// Counts of listed pairs. The graph omits self-loops and duplicates.
 	Listed     int64 `json:"listed_pairs"`
 	SelfLoops  int64 `json:"self_loops"`
 	Duplicates int64 `json:"duplicates"`
@@ -26,20 +26,21 @@ type Description struct {
 	MedianDegree int           `json:"median_degree"`
 	MaxDegree    int           `json:"max_degree"`
 	Isolated     int           `json:"isolated_nodes"`
-	Degrees      []DegreeCount `json:"degrees"` // by powers of 2
+	Degrees      []DegreeCount `json:"degrees"` // ranges begin at powers of 2
 
 	Features int   `json:"features"`
 	Sparse   bool  `json:"sparse"`
 	NonZeros int64 `json:"nonzeros"`
-	Constant int   `json:"constant_features"` // features with one value on all nodes
+	Constant int   `json:"constant_features"` // features with the same value at all nodes
 
 	Classes    []ClassCount `json:"classes"`
 	Unlabelled int          `json:"unlabelled"`
-	// EdgeHomophily is the share of edges within a class among those between labelled nodes; nil if there are none.
+	// EdgeHomophily is the share of edges within a class among edges between labelled nodes; nil if there are no such
+	// edges.
 	EdgeHomophily *float64 `json:"edge_homophily"`
 
 	OwnSplit  *SplitCounts `json:"own_split,omitempty"`
-	OwnSplits int          `json:"own_splits,omitempty"` // [Graph.OwnSplit] is the first
+	OwnSplits int          `json:"own_splits,omitempty"` // number of splits
 	Notes     []string     `json:"notes,omitempty"`      // see [Graph.Remarks]
 	Warnings  []string     `json:"warnings,omitempty"`   // what may make training meaningless
 }
@@ -55,13 +56,13 @@ type DegreeCount struct {
 type ClassCount struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
-	// Homophily is the share of this class among its nodes' labelled neighbours; nil if there are none. Chance is the
-	// share expected for random edges.
+	// Homophily is the share of this class among the labelled neighbours of its nodes; nil if they have none. Chance is
+	// the share expected for random edges.
 	Homophily *float64 `json:"homophily"`
 	Chance    float64  `json:"chance"`
 }
 
-// SplitCounts holds the sizes of a graph's own split.
+// SplitCounts holds the sizes of the source's own split.
 type SplitCounts struct {
 	Train      int    `json:"train"`
 	Validation int    `json:"validation"`
@@ -69,7 +70,7 @@ type SplitCounts struct {
 	Hash       string `json:"hash"` // see [Split.Hash]
 }
 
-// Describe describes a graph that passes [Graph.Check], in linear time.
+// Describe describes g in linear time. g must pass [Graph.Check].
 func Describe(g *Graph) Description {
 	d := Description{Name: g.Name, Source: g.Source, Format: g.Format, Nodes: g.NumNodes(),
 		Edges: g.edges(), Directed: g.Directed,
@@ -156,7 +157,7 @@ func (d *Description) homophily(g *Graph) {
 	d.EdgeHomophily = shareOf(sum, total)
 }
 
-// Facts returns pairs of name and text, without Name, Source, Degrees and class sizes.
+// Facts returns d as pairs of name and text, without Name, Source, Degrees and class sizes.
 func (d Description) Facts() (facts [][2]string) {
 	add := func(name, format string, args ...any) {
 		facts = append(facts, [2]string{name, fmt.Sprintf(format, args...)})
@@ -201,7 +202,7 @@ func (d Description) Facts() (facts [][2]string) {
 	return facts
 }
 
-// A class of fewer nodes cannot be in all three sets.
+// A class of fewer nodes cannot be in the train, validation and test sets.
 const fewNodes = 3
 
 func (d *Description) warn() {

@@ -13,7 +13,7 @@ import (
 	"nodemask/csr"
 )
 
-// SOURCES.md names the sources.
+// SOURCES.md says where these files are from.
 //
 //go:embed embedded/*.bin
 var embedded embed.FS
@@ -37,8 +37,8 @@ func readEmbedded(name string) (*Graph, error) {
 	return payload.graph()
 }
 
-// packedHeader is the header's length: name and version, payload length (uint32), SHA-256. Only a test checks the
-// header.
+// packedHeader is the length in bytes of the header: name and version, the payload's length (uint32) and its SHA-256.
+// Only a test checks the header.
 const packedHeader = 9 + 4 + sha256.Size
 
 func unpack(file []byte) (*packedGraph, error) {
@@ -48,8 +48,8 @@ func unpack(file []byte) (*packedGraph, error) {
 
 type packedGraph struct{ payload []byte }
 
-// Feature (v, c) is count/length(v)·weight(c): term frequency times inverse document frequency. It equals the source's
-// float32 bit for bit. For binary features count, length and weight are 1.
+// graph sets feature c of node v to count/length(v)·weight(c): term frequency times inverse document frequency. It
+// equals the source's float32 bit for bit. For binary features count, length and weight are 1.
 func (p *packedGraph) graph() (*Graph, error) {
 	g := &Graph{Name: p.words()[0], Source: "embedded", Classes: p.words()}
 	nodes := p.number()
@@ -59,7 +59,7 @@ func (p *packedGraph) graph() (*Graph, error) {
 		g.Labels[v] = int32(p.number()) - 1
 	}
 	g.Report = csr.Report{Listed: int64(p.number()), SelfLoops: int64(p.number()), Duplicates: int64(p.number())}
-	var upper []csr.Edge // each node's neighbours of larger number
+	var upper []csr.Edge
 	var row []int32
 	for v := range int32(nodes) {
 		row = append(row[:0], make([]int32, p.number())...)
@@ -97,7 +97,7 @@ func (p *packedGraph) words() (words []string) {
 	return words
 }
 
-// ascending fills row with ascending numbers above last. Each is stored as its difference from the previous one, less
+// ascending reads ascending numbers above last into row. Each is stored as its difference from the previous one, minus
 // 1.
 func (p *packedGraph) ascending(row []int32, last int32) {
 	for i := range row {

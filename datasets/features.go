@@ -11,19 +11,19 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// Features is a float32 matrix [Rows, Width]. Exactly one of Dense and Offsets is set; without rows, neither is needed.
+// Features is a float32 matrix [Rows, Width]. Exactly one of Dense and Offsets is set; if Rows is 0, neither is needed.
 type Features struct {
 	Rows, Width int
 	Dense       []float32 // row-major [Rows·Width]; nil if sparse
 	Offsets     []int64   // [Rows+1]: row v's nonzeros are at Columns[Offsets[v]:Offsets[v+1]]; nil if dense
 	Columns     []int32   // strictly ascending within a row
-	Values      []float32 // aligned with Columns
+	Values      []float32 // Values[i] is in column Columns[i]
 }
 
 // IsSparse reports whether only nonzeros are stored.
 func (f Features) IsSparse() bool { return f.Offsets != nil }
 
-// Density returns the share of nonzeros; 1 for a dense matrix.
+// Density returns the share of nonzeros; 1 if f is stored dense.
 func (f Features) Density() float64 {
 	if !f.IsSparse() || f.Rows == 0 || f.Width == 0 {
 		return 1
@@ -31,7 +31,7 @@ func (f Features) Density() float64 {
 	return float64(f.NonZeros()) / float64(f.Rows) / float64(f.Width)
 }
 
-// NonZeros returns the number of nonzeros, dense or sparse.
+// NonZeros returns the number of nonzero values, stored dense or sparse.
 func (f Features) NonZeros() int64 {
 	values := f.Dense
 	if f.IsSparse() {
@@ -46,7 +46,8 @@ func (f Features) NonZeros() int64 {
 	return n
 }
 
-// Row returns row v as a dense slice [Width], stored in into if that has room. It panics if v is out of range.
+// Row returns row v as a dense slice [Width], in the memory of into if its capacity suffices. It panics if v is out of
+// range.
 func (f Features) Row(v int, into []float32) []float32 {
 	if cap(into) < f.Width {
 		into = make([]float32, f.Width)
@@ -63,8 +64,8 @@ func (f Features) Row(v int, into []float32) []float32 {
 	return into
 }
 
-// Select returns copies of the nodes' rows [len(nodes), Width], stored as f is. Nodes may repeat; Select panics if one
-// is out of range.
+// Select returns copies of the nodes' rows, [len(nodes), Width], dense or sparse as f is. Nodes may repeat; Select
+// panics if one is out of range.
 func (f Features) Select(nodes []int32) Features {
 	sub := Features{Rows: len(nodes), Width: f.Width}
 	if !f.IsSparse() {
@@ -87,7 +88,7 @@ func (f Features) Select(nodes []int32) Features {
 	return sub
 }
 
-// Append adds other's rows. Both must be sparse, or both dense.
+// Append adds other's rows below f's. Both must be sparse, or both dense.
 func (f *Features) Append(other Features) {
 	if f.IsSparse() {
 		for _, end := range other.Offsets[1:] {
@@ -99,7 +100,7 @@ func (f *Features) Append(other Features) {
 	f.Columns, f.Values = append(f.Columns, other.Columns...), append(f.Values, other.Values...)
 }
 
-// Stored returns f stored sparse or dense; it copies f only to convert it.
+// Stored returns f in sparse or dense storage. It copies f only to convert it.
 func (f Features) Stored(sparse bool) Features {
 	switch {
 	case sparse == f.IsSparse():
@@ -157,8 +158,8 @@ func (f Features) Matrix() csr.Matrix {
 	return csr.Matrix{Rows: f.Rows, Columns: f.Width, Offsets: f.Offsets, Indices: f.Columns, Values: f.Values}
 }
 
-// RowNormalized returns each row divided by its sum of absolute values (a plain sum may be nearly zero); rows of zeros
-// stay. Sparse results share f's columns.
+// RowNormalized divides each row by the sum of its absolute values, as a plain sum may be nearly zero. Rows of zeros
+// stay zero. Sparse results share f's columns.
 func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
 		f.Dense = append([]float32{}, f.Dense...)
@@ -187,7 +188,7 @@ func normalizeRow(row []float32) {
 	}
 }
 
-// RowHashes returns a 64-bit hash per row; equal rows, dense or sparse, have equal hashes.
+// RowHashes returns a 64-bit hash for each row. Equal rows have equal hashes, whether stored dense or sparse.
 func (f Features) RowHashes() []uint64 {
 	hashes := make([]uint64, f.Rows)
 	var number [8]byte
@@ -195,7 +196,7 @@ func (f Features) RowHashes() []uint64 {
 		h := fnv.New64a()
 		put := func(column int, x float32) {
 			if x == 0 {
-				return // sparse rows omit zeros
+				return
 			}
 			binary.LittleEndian.PutUint32(number[:4], uint32(column))
 			binary.LittleEndian.PutUint32(number[4:], math.Float32bits(x))
@@ -219,8 +220,8 @@ func (f Features) eachIn(v int, entry func(column int, x float32)) {
 	}
 }
 
-// Check returns an error, with row and column, for wrong sizes, columns out of order or range, and values that are not
-// finite.
+// Check returns an error for slices of wrong length, columns out of order or range, and values that are not finite. It
+// names row and column where it can.
 func (f Features) Check() error {
 	if err := f.checkShape(); err != nil {
 		return err

@@ -22,8 +22,8 @@ type FetchOptions struct {
 	Dir string
 	// Mirror is an https:// folder with the same files. "" means the catalogue's addresses.
 	Mirror string
-	// Client makes the requests. Nil means one with TLS 1.2 or later that gives up on a silent server. Redirects must
-	// be to https.
+	// Client makes the requests, with redirects only to https. Nil means a client that requires TLS 1.2 or later and
+	// gives up on a silent server.
 	Client *http.Client
 	// Progress, unless nil, is called as bytes arrive; done and total count bytes, total is -1 if unknown.
 	Progress func(file string, done, total int64)
@@ -31,9 +31,9 @@ type FetchOptions struct {
 	Note func(line string)
 }
 
-// Fetch downloads a data set's files and returns their folder. It skips complete files, and names a new file only once
-// its SHA-256 matches. Addresses must be https. The error is a [*NameError] if the name is unknown or the data set has
-// no files.
+// Fetch downloads a data set's files and returns their folder. It skips complete files; a new file gets its name only
+// once its SHA-256 matches. Addresses must be https. The error is a [*NameError] if the name is unknown or the data set
+// has no files.
 func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -100,15 +100,15 @@ type FileCheck struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256,omitempty"` // actual; "" if unreadable
 	Want   string `json:"want,omitempty"`   // expected; "" if unknown
-	Origin string `json:"origin,omitempty"` // of Want: "published", "as fetched"
+	Origin string `json:"origin,omitempty"` // where Want is from, such as "published"
 	Err    error  `json:"-"`
 }
 
 // Bad reports whether the file is missing or differs from a known checksum.
 func (c FileCheck) Bad() bool { return c.Err != nil || c.Want != "" && c.Want != c.SHA256 }
 
-// Verify compares each file's SHA-256 with the published one, else with that recorded by [Fetch]. Embedded and
-// generated data sets have no files.
+// Verify compares each file's SHA-256 with the published one or, if there is none, with the one that [Fetch] recorded.
+// Embedded and generated data sets have no files.
 func (l Location) Verify(ctx context.Context) ([]FileCheck, error) {
 	if l.Dir == "" {
 		return nil, nil

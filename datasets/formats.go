@@ -135,7 +135,7 @@ func (g *Graph) nameFeatures(names []string) {
 }
 
 func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
-	if l.Both || l.Directed { // directed edges u→v and v→u are not repeats
+	if l.Both || l.Directed {
 		return g.setBothWays(l)
 	}
 	if g.Edges, g.Report, err = csr.FromSeq(l.Nodes, l.Pairs, csr.Options{}); err != nil || g.Report.Duplicates == 0 {
@@ -148,8 +148,8 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 	return nil
 }
 
-// setBothWays sets Directed if some edge is listed one way only. Most files list each edge both ways, so it first reads
-// pairs as directed, which takes half the memory.
+// setBothWays sets edges that the file may list both ways, and sets Directed if some are listed one way only. As most
+// files list each edge both ways, reading pairs as directed first takes half the memory.
 func (g *Graph) setBothWays(l *graphfile.Graph) error {
 	// A node takes at most 32 bytes: three offsets and a label.
 	if err := memory.Fits(32 * int64(l.Nodes)); err != nil {

@@ -21,21 +21,22 @@ import (
 // Unlabelled is the label of a node of unknown class, which is in no split.
 const Unlabelled = graphfile.Unlabelled
 
-// Graph is a graph with node features and labels, undirected unless OneWay. Row v of each part is node v's.
+// Graph is a graph with node features and labels, undirected unless OneWay. Row v of Features, Labels and NodeIDs is
+// node v's.
 type Graph struct {
-	Name     string     // e.g. "cora"
+	Name     string
 	Edges    *csr.Graph // distinct edges, no self-loops, both directions unless OneWay
 	OneWay   bool       // u ∈ N_v does not imply v ∈ N_u. No reader sets it
 	Features Features   // [nodes, width]
-	Labels   []int32    // [nodes], index into Classes or Unlabelled
-	Classes  []string   // "0", "1", … if the source has none
-	NodeIDs  []string   // names in the source; nil: their numbers
+	Labels   []int32    // [nodes], indexes into Classes, or Unlabelled
+	Classes  []string   // names; "0", "1", … if the source has none
+	NodeIDs  []string   // names in the source; nil: node numbers
 	// FeatureNames are the source's column names; nil if unknown or not distinct.
 	FeatureNames []string
-	Source       string     // "embedded", a path, or the generator and its options
-	Report       csr.Report // counts of the source's edge list
+	Source       string // "embedded", a path, or the generator and its options
+	Report       csr.Report
 
-	Format   string // e.g. "GraphML"
+	Format   string
 	Reverses int64  // duplicates that list an edge in the opposite direction
 	Directed bool   // the source is directed, or lists some edges one way only; Edges has both ways
 	OwnSplit *Split // the source's own split; nil: none
@@ -68,8 +69,8 @@ func (g *Graph) CheckTrainable() error {
 	return nil
 }
 
-// FindNode returns the node with text as id, else the node with text as number; -1 if there is none. alsoNumber is
-// another node with text as number, or -1.
+// FindNode returns the node whose id is text, else the node whose number is text; -1 if neither exists. If text is one
+// node's id and another's number, alsoNumber is the latter; otherwise it is -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {
@@ -84,10 +85,11 @@ func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	return node, alsoNumber
 }
 
-// ContentHash returns a hex SHA-256 of what a model trains on: nodes in order, edges, features, labels, own splits.
+// ContentHash returns a hex SHA-256 of what a model trains on: nodes in order, edges, features, labels and the source's
+// splits.
 func (g *Graph) ContentHash() string {
 	h := sha256.New()
-	add := func(numbers any) { _ = binary.Write(h, binary.LittleEndian, numbers) } // a hash never fails
+	add := func(numbers any) { _ = binary.Write(h, binary.LittleEndian, numbers) } // a hash takes all writes
 	list := func(length int, numbers any) {
 		add(int64(length))
 		add(numbers)
@@ -113,8 +115,8 @@ func (g *Graph) ContentHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CheckText returns an error if a name is not valid UTF-8, which a saved model's JSON could not hold. With ids it also
-// checks node ids, which only caches save.
+// CheckText returns an error if the name of the graph, a class or a feature is not UTF-8, as a saved model's JSON
+// needs. If ids is true, it also checks node ids, which only caches save.
 func (g *Graph) CheckText(ids bool) error {
 	all := []struct {
 		what  string
@@ -134,7 +136,8 @@ func (g *Graph) CheckText(ids bool) error {
 	return nil
 }
 
-// Check returns an error for wrong sizes, labels out of range, edges stored one way only and unsound features.
+// Check returns an error for wrong sizes, labels out of range, edges in one direction only (unless OneWay) and what
+// [Features.Check] refuses.
 func (g *Graph) Check() error {
 	if g == nil {
 		return errors.New("the graph is nil: expected one that datasets.Open reads")

@@ -13,28 +13,28 @@ import (
 type Newcomers struct {
 	IDs      []string
 	Features Features
-	// Known[v] lists newcomer v's neighbours among the model's nodes, ascending, distinct.
+	// Known[v] lists newcomer v's neighbours among the train nodes, ascending and distinct.
 	Known [][]int32
-	// Linked[v] lists newcomer v's neighbours among newcomers, likewise; nil if there are none.
+	// Linked[v] lists newcomer v's neighbours among newcomers in the same way. [Newcomers.Apart] sets Linked to nil.
 	Linked [][]int32
-	// Ignored counts self-loops, edges between the model's nodes and edges removed by [Newcomers.Apart].
+	// Ignored counts self-loops, edges between train nodes and edges removed by [Newcomers.Apart].
 	Ignored int64
-	// Skipped counts edges skipped by [NewcomersOptions.SkipUnknownEdges].
+	// Skipped counts edges skipped because of [NewcomersOptions.SkipUnknownEdges].
 	Skipped int64
 }
 
 // NewcomersOptions describes the model that will predict newcomers.
 type NewcomersOptions struct {
 	Width int // features per node
-	// Known returns the model's node with this id; false if none.
+	// Known returns the train node with this id; false if there is none.
 	Known func(id string) (int32, bool)
-	// SkipUnknownEdges skips edges to nodes that are neither newcomers nor the model's; otherwise such edges are
+	// SkipUnknownEdges skips edges to nodes that are neither newcomers nor train nodes. If false, such edges are
 	// errors.
 	SkipUnknownEdges bool
 }
 
-// ReadNewcomers reads files like the nodes.csv and edges.csv of [Open], with features in the model's order. Labels are
-// ignored.
+// ReadNewcomers reads files like the nodes.csv and edges.csv of [Open]. Features must be in the model's order. Labels
+// are ignored.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o NewcomersOptions) (*Newcomers, error) {
 	accept := func(id string) error {
 		if _, ok := o.Known(id); ok {

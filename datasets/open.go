@@ -24,7 +24,7 @@ type OpenOptions struct {
 	Dir string
 }
 
-// A user without a home has no cache folder.
+// folders omits the cache folder if the user has no home.
 func (o OpenOptions) folders() []string {
 	dirs := []string{o.Dir, os.Getenv("NODEMASK_DATA")}
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -36,9 +36,9 @@ func (o OpenOptions) folders() []string {
 // NotFoundError reports a data set of the catalogue, or a path, that is not on this machine.
 type NotFoundError struct {
 	Name    string
-	File    string   // the first missing file
-	Folders []string // folders searched
-	Fetch   bool     // [Fetch] can get it
+	File    string // the first missing file
+	Folders []string
+	Fetch   bool // whether [Fetch] can download it
 }
 
 // Error returns where the data set was looked for and how to get it.
@@ -74,9 +74,10 @@ func (l Location) String() string {
 }
 
 // Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache folder that holds
-// any of the files, directly or in a subfolder named after the data set or planetoid. An embedded data set not in o.Dir
-// comes from the program: files of Planetoid's Cora in $NODEMASK_DATA have another node order and would change every
-// split. The error is a [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be fetched.
+// any of the files, directly or in a subfolder named after the data set or "planetoid". An embedded data set is read
+// from the program unless o.Dir has it: Planetoid's files of Cora in $NODEMASK_DATA have another node order and would
+// change every split. The error is a [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be
+// fetched.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -117,7 +118,7 @@ func Locate(name string, o OpenOptions) (Location, error) {
 	return Location{}, &NotFoundError{Name: info.Name, File: info.Files[0].Name, Folders: folders, Fetch: true}
 }
 
-// chosen splits "graph.pt:label=club,mask=3" at the colon; path is "" if nothing exists there.
+// chosen splits a name like "graph.pt:label=club,mask=3" at the colon. path is "" if nothing exists there.
 func chosen(name string) (path string, c graphfile.Choice, err error) {
 	at := strings.LastIndexByte(name, ':')
 	if at < 0 {
@@ -156,7 +157,7 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 	return c, nil
 }
 
-// One file suffices: the reader reports missing files.
+// One of the files suffices, as the reader reports missing files.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		_, err := os.Stat(filepath.Join(dir, f.Name))
@@ -176,7 +177,7 @@ func holdsAny(dir string, files []File) bool {
 //	raw/edge.csv.gz and others    in a folder, the Open Graph Benchmark's layout for node property prediction
 //
 // After a path, ":label=club" chooses the column, attribute or field of classes; ":mask=3" chooses a mask column, from
-// 0, of a .pt, .npz or .json file; both: "graph.pt:label=club,mask=3".
+// 0, of a .pt, .npz or .json file. "graph.pt:label=club,mask=3" chooses both.
 //
 // Graphs at a path become undirected: pairs may be listed in either direction or both. Report counts dropped repeats
 // and self-loops; Notes list other omissions. Features are sparse if at most a quarter is nonzero. Classes are sorted
@@ -198,8 +199,8 @@ func holdsAny(dir string, files []File) bool {
 //
 // # GraphML and JSON
 //
-// Attribute label, class or y is the class; train_mask, val_mask and test_mask are the graph's own split, or lists of
-// several; other numbers are features.
+// Attribute label, class or y is the class; train_mask, val_mask and test_mask are the graph's own split or, as lists,
+// several splits. Other numbers are features.
 //
 // # npz
 //
@@ -210,8 +211,8 @@ func holdsAny(dir string, files []File) bool {
 //	node_names, class_names, attr_names                text, optional
 //	train_mask, val_mask, test_mask                    [nodes] or [nodes, splits], the graph's own splits
 //
-// Or: edges [edges, 2], node_features [nodes, width], node_labels [nodes], and train_masks, val_masks and test_masks
-// [splits, nodes] (heterophilous benchmark).
+// The heterophilous benchmark has instead edges [edges, 2], node_features [nodes, width], node_labels [nodes], and
+// train_masks, val_masks and test_masks [splits, nodes].
 //
 // Weights (adj_data) are left out, but an entry of 0 is no edge. Python objects are never unpickled: names stored as
 // objects are left out, other such members are errors. Errors name file and place.
@@ -270,8 +271,8 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 
 // ReadMemory returns a graph from files held as bytes, by name in any case: one .npz, .graphml, .json or .pt file;
 // nodes.csv and edges.csv (see [Open]); Planetoid's files (ind.NAME.tx, .ty, .allx, .ally, .graph, .test.index); or an
-// edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without features and classes. The graph is
-// named after a single file, else by name. Errors name file and place, and what was expected.
+// edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without features and classes. One file names
+// the graph after itself; otherwise name does. Errors name file and place, and what was expected.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}

@@ -23,10 +23,10 @@ type SplitOptions struct {
 	Seed uint64
 }
 
-// Split holds three disjoint sets of labelled nodes, all of them if drawn by [Stratified].
+// Split holds three disjoint sets of labelled nodes. If [Stratified] drew it, they hold all labelled nodes.
 type Split struct {
-	TrainPercent            int     // as requested; in a graph's own split the actual share, 1 to 99
-	ValidationShare         float64 // as used
+	TrainPercent            int // as requested; for a split from a file, the actual percentage, 1 to 99
+	ValidationShare         float64
 	Seed                    uint64
 	Train, Validation, Test []int32 // node numbers, ascending
 }
@@ -34,8 +34,8 @@ type Split struct {
 // Stratified returns a split in which every class has its proportional share of the train set to within one node, and
 // of the validation and test sets to within two.
 //
-// Of n labelled nodes exactly round(n·TrainPercent/100) are train nodes, and of the other m round(m·ValidationShare)
-// are validation nodes; largest remainders decide which classes round up.
+// Of n labelled nodes exactly round(n·TrainPercent/100) are train nodes, and of the other m nodes
+// round(m·ValidationShare) are validation nodes; largest remainders decide which classes round up.
 //
 // Equal graphs and options give equal splits on all platforms and Go versions. It returns an error if an option or a
 // label is out of range, or a set would be empty.
@@ -113,7 +113,7 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 }
 
 // apportion rounds each class's size·times/over by largest remainders, so that the results sum to the total's rounded
-// share. Ties go to the lower class. n·29/100 is exact where n·0.29 is not.
+// share. Ties go to the lower class. It multiplies first: n·29/100 is exact where n·0.29 is not.
 func apportion(sizes []int, times, over float64) []int {
 	given := make([]int, len(sizes))
 	remainders := make([]float64, len(sizes))
@@ -142,7 +142,7 @@ func apportion(sizes []int, times, over float64) []int {
 	return given
 }
 
-// shuffle is Fisher-Yates. The standard library's shuffle may change.
+// shuffle is the Fisher-Yates shuffle. The standard library's might change.
 func shuffle(nodes []int32, source rand.Source) {
 	for i := len(nodes) - 1; i > 0; i-- {
 		j := below(source, uint64(i+1))

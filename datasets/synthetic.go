@@ -20,8 +20,7 @@ type SBMOptions struct {
 	Nodes      int     // 0 means 1,000
 	Classes    int     // 0 means 4; sizes differ by at most one node
 	MeanDegree float64 // 0 means 10
-	// Homophily is the share of edges within a class, up to 1; 0 means 0.80. For no such edges pass a tiny share:
-	// 1e-12.
+	// Homophily is the share of edges within a class, up to 1; 0 means 0.80. For almost no such edges pass 1e-12.
 	Homophily float64
 	Features  int // columns; 0 means 16
 	// FeatureSignal is each class mean's distance from the origin, in standard deviations of the features' noise; 0
@@ -60,8 +59,9 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 	return o, nil
 }
 
-// SBM returns a graph of the stochastic block model: edges are uniform inside and between classes; features are the
-// class's mean, in a random direction, plus Gaussian noise. Time and memory are linear in nodes, edges and features.
+// SBM returns a graph of the stochastic block model: all pairs inside classes are equally likely edges, and so are all
+// pairs between classes. Features are the class's mean, in a random direction, plus Gaussian noise. Time and memory are
+// linear in nodes, edges and features.
 //
 // Pairs are drawn with replacement, so SBM draws more to make up for repeats. In tests with up to half of all pairs as
 // edges, the mean degree was within 1 % of MeanDegree. SBM returns an error if more than 9 in 10 pairs inside or
@@ -108,7 +108,7 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 		return nil, err
 	}
 	pairs := func(yield func(int32, int32) bool) {
-		source := rand.NewPCG(o.Seed, 1) // restarted: every iteration must yield the same pairs
+		source := rand.NewPCG(o.Seed, 1) // anew: every iteration must yield the same pairs
 		for range drawInside {
 			var v int32
 			var class []int32

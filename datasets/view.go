@@ -18,7 +18,7 @@ const (
 	Transductive Setting = "transductive"
 )
 
-// Settings returns all settings.
+// Settings returns all values of [Setting].
 func Settings() []Setting { return []Setting{Inductive, Transductive} }
 
 // Check returns an error unless s is one of [Settings].
@@ -29,20 +29,20 @@ func (s Setting) Check() error {
 	return nil
 }
 
-// Arrivals chooses the edges that nodes arriving after training bring (inductive setting).
+// Arrivals chooses which edges come with nodes that arrive after training (inductive setting).
 type Arrivals string
 
 const (
-	// AllEdges adds every edge among the present nodes, as in the paper; the default.
+	// AllEdges adds every edge between present nodes, as in the paper. It is the default.
 	AllEdges Arrivals = "all-edges"
 	// TrainEdges adds only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
-	// NoValidation adds every edge among the present nodes; validation nodes are absent at test time (the paper's
+	// NoValidation adds every edge between present nodes, but at test time validation nodes are absent (the paper's
 	// "relevant nodes").
 	NoValidation Arrivals = "no-validation"
 )
 
-// AllArrivals returns all arrivals.
+// AllArrivals returns all values of [Arrivals].
 func AllArrivals() []Arrivals { return []Arrivals{AllEdges, TrainEdges, NoValidation} }
 
 // Check returns an error unless a is one of [AllArrivals], or empty.
@@ -55,9 +55,9 @@ func (a Arrivals) Check() error {
 
 // Phase is the graph while a model trains, is validated or is tested.
 type Phase struct {
-	Edges *csr.Graph // in local numbers
+	Edges *csr.Graph // between local nodes
 	Nodes []int32    // local node i is node Nodes[i] of the whole graph; ascending
-	Score []int32    // local nodes scored in this phase, ascending
+	Score []int32    // local nodes of the phase's set, ascending
 }
 
 // View is what a model sees of a split graph in each phase. Phases may share memory: do not change them.
@@ -67,13 +67,13 @@ type View struct {
 	Train, Validation, Test Phase
 }
 
-// NewView returns the phases of g under s.
+// NewView returns the phases of g for the split s.
 //
-// In the transductive setting each phase is the whole graph; Score is the phase's set. In the inductive setting train
-// has the train nodes and the edges among them, validation adds the validation nodes, and test all other nodes
+// In the transductive setting each phase is the whole graph; Score is the phase's set. In the inductive setting Train
+// has the train nodes and the edges among them, Validation adds the validation nodes, and Test adds all other nodes
 // (unlabelled too), with the edges that arrivals chooses ("" means [AllEdges]).
 //
-// It returns an error if the setting or arrivals is unknown, if the setting is transductive and arrivals not
+// It returns an error if the setting or arrivals is unknown, if the setting is transductive and arrivals is not
 // [AllEdges], or if s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
 	if err := setting.Check(); err != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// maxDownload limits files of unknown size.
+	// maxDownload limits files of unknown size, in bytes.
 	maxDownload = 16 << 30
 	maxSilence  = time.Minute
 	retries     = 4
@@ -32,17 +32,17 @@ type Options struct {
 	Progress func(file string, done, total int64)
 	Note     func(line string)
 
-	// Tests set these.
+	// Only tests set these.
 	pause   time.Duration // before the first retry; 0: a second
-	silence time.Duration // how long a server may send nothing
+	silence time.Duration
 }
 
-// Source is a file's address, size and checksums.
+// Source is a file's address, size and checksums, as in datasets.File.
 type Source struct {
 	URL    string
-	Size   int64  // bytes; 0: unknown
-	SHA256 string // hex; "": unknown
-	Git    string // git's object id in hex, checked if SHA256 is ""; "": unknown
+	Size   int64
+	SHA256 string
+	Git    string
 }
 
 func (s Source) check(sum, git string) error {
@@ -100,7 +100,7 @@ func onlyHTTPS(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Get downloads a file to path unless it exists. The file gets its name only once its checksum matches.
+// Get downloads a file to path, unless it is there already. The file gets its name only once its checksum matches.
 func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 	name := filepath.Base(path)
 	if sum, git, err := Sum(ctx, path); err == nil {

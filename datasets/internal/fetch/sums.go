@@ -21,8 +21,8 @@ import (
 // sumsFile holds the SHA-256 sums of fetched files for which none is published, to detect later damage.
 const sumsFile = "SHA256SUMS"
 
-// sums computes a content's SHA-256 and git's id, the SHA-1 of "blob SIZE", a zero byte and the content. SHA-1 can be
-// forged.
+// sums computes a file's SHA-256 and its git object id, the SHA-1 of "blob SIZE", a zero byte and the content. SHA-1
+// can be forged.
 type sums struct{ sha256, git hash.Hash }
 
 func newSums(size int64) sums {
@@ -33,7 +33,7 @@ func newSums(size int64) sums {
 
 // Write adds content.
 func (s sums) Write(b []byte) (int, error) {
-	_, _ = s.git.Write(b) // a hash never fails
+	_, _ = s.git.Write(b) // writing to a hash never fails
 	return s.sha256.Write(b)
 }
 
@@ -41,7 +41,7 @@ func (s sums) hex() (sum, git string) {
 	return hex.EncodeToString(s.sha256.Sum(nil)), hex.EncodeToString(s.git.Sum(nil))
 }
 
-// Sum returns a file's SHA-256 and git's id in hex.
+// Sum returns a file's SHA-256 and git object id in hex.
 func Sum(ctx context.Context, path string) (sum, git string, err error) {
 	f, err := graphfile.Open(path)
 	if err != nil {

@@ -45,8 +45,8 @@ func EdgeList(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error)
 
 type edgeList struct {
 	ctx         context.Context
-	seen        map[string]bool // nodes
-	lines, wide int             // lines read, and those with more than two fields
+	seen        map[string]bool
+	lines, wide int // wide counts lines with more than two fields
 	header      bool
 	b           *graphfile.Builder
 }
@@ -88,7 +88,6 @@ func (r *edgeList) line(line string) error {
 
 var commaAtTab = regexp.MustCompile(`,\s*\t|\t\s*,`)
 
-// splitEdge splits a line at tabs, else commas, else blanks.
 func splitEdge(line string) (fields []string) {
 	switch {
 	case strings.Contains(line, "\t") && !commaAtTab.MatchString(line):

@@ -19,11 +19,11 @@ import (
 
 const (
 	maxKeys = 1 << 17
-	// maxToken limits a tag, text or number in bytes, as decoding keeps it whole.
+	// maxToken limits the bytes of a tag, text or number, as the decoder keeps it whole.
 	maxToken = 16 << 20
 )
 
-// GraphML streams a file of NetworkX, igraph, Gephi or yEd. Errors name line and column.
+// GraphML reads a file that NetworkX, igraph, Gephi or yEd wrote. Errors name line and column.
 func GraphML(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "tag or text"}
 	w := &graphML{limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*graphMLKey{},
@@ -44,7 +44,7 @@ func GraphML(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) 
 
 type graphMLKey struct {
 	name, kind string
-	fallback   *string // the key's <default>
+	fallback   *string
 	isNode     bool
 }
 
@@ -53,7 +53,7 @@ type graphML struct {
 	decoder  *xml.Decoder
 	keys     map[string]*graphMLKey
 	fallback []string // ids of node keys with a default, in file order
-	filled   int64    // values taken from defaults
+	filled   int64
 	edgeKeys map[string]int
 	graphs   int
 	b        *graphfile.Builder
@@ -82,7 +82,7 @@ func (w *graphML) token() (xml.Token, error) {
 	}
 }
 
-// each calls what for every child of the open element; what must read the child to its end.
+// each calls the function what for every child of the open element; what must read the child to its end.
 func (w *graphML) each(what func(xml.StartElement) error) error {
 	for {
 		t, err := w.token()
@@ -263,7 +263,7 @@ func (w *graphML) node(e xml.StartElement) error {
 	}
 	for _, id := range w.fallback {
 		if k := w.keys[id]; !seen[id] {
-			// A default takes few bytes in the file, but memory at every node.
+			// A default is short in the file, yet takes memory at every node.
 			if w.filled++; w.filled > 1_000_000+w.decoder.InputOffset() {
 				return fmt.Errorf("defaults of %d keys at each node: expected values at the nodes themselves", len(w.fallback))
 			}

@@ -16,8 +16,8 @@ import (
 // npz reads one or more zips of numpy arrays as if they were one zip.
 type npz struct {
 	graphOfArrays
-	zips map[string]*graphfile.Zip // the zip that holds each member
-	seen map[string]bool           // members that the layout knows
+	zips map[string]*graphfile.Zip
+	seen map[string]bool // names of members asked for
 }
 
 // NPZ reads numpy's .npz files in the layout of the gnn-benchmark collection, of the heterophilous benchmark, or of
@@ -215,7 +215,7 @@ func (z *npz) features(dense string) error {
 	return z.sparse(parts[0], parts[1], parts[2], parts[3].Int(1, 0))
 }
 
-// texts returns a member's names. There must be want of them; if want is negative, any number. The result is nil if the
+// texts returns the names in a member. Unless want is negative, there must be want names. The result is nil if the
 // member is missing or holds Python objects.
 func (z *npz) texts(member string, want int64) ([]string, error) {
 	a, err := z.array(member)

@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// OGBEdges is the file by which a folder of this layout is recognised.
+	// OGBEdges is the file by which a folder of the Open Graph Benchmark is recognised.
 	OGBEdges     = "raw/edge.csv.gz"
 	featureFile  = "raw/node-feat.csv.gz"
 	labelFile    = "raw/node-label.csv.gz"
 	nodesFile    = "raw/num-node-list.csv.gz"
 	edgesFile    = "raw/num-edge-list.csv.gz"
 	splitFolder  = "split"
-	maxUnpacked  = 64 << 20 // bytes that every file may unpack to
-	maxRatio     = 400      // a file may also unpack to this times its size
+	maxUnpacked  = 64 << 20 // a file may always unpack to this many bytes
+	maxRatio     = 400      // it may also unpack to this many times its packed size
 	maxNodesList = 1000
 )
 
@@ -203,7 +203,6 @@ func (r ogbFolder) labels(g *graphfile.Graph) error {
 	return err
 }
 
-// split reads the first folder of split/, often the only one.
 func (r ogbFolder) split(g *graphfile.Graph) error {
 	entries, err := os.ReadDir(r.path(splitFolder))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,8 +15,8 @@ import (
 // Planetoid returns the graph of Planetoid's files, keyed by the ends of their names, such as "allx". The caller must
 // have checked their published checksums.
 //
-// Nodes are the rows of allx, then those of tx at the numbers in test.index. A missing number (CiteSeer has 15) is a
-// node without features and label.
+// Node v is row i of tx if line i of test.index is v, else row v of allx. In CiteSeer 15 nodes have neither row, so no
+// features and label.
 func Planetoid(ctx context.Context, files map[string][]byte) (*graphfile.Graph, error) {
 	values := map[string]any{}
 	for _, part := range []string{"allx", "ally", "tx", "ty", "graph"} {
@@ -56,7 +56,7 @@ func Planetoid(ctx context.Context, files map[string][]byte) (*graphfile.Graph, 
 		}
 		g.Labels = append(g.Labels, label)
 	}
-	rows := map[int]int{} // each node's row of tx
+	rows := map[int]int{}
 	for row, line := range strings.Fields(string(files["test.index"])) {
 		node, _ := strconv.Atoi(line)
 		rows[node] = row

@@ -21,7 +21,8 @@ type torchFile struct {
 	fields *pickle.Dict
 }
 
-// Torch reads a file of torch.save without running anything: PyTorch Geometric's Data, (data, slices) or a dictionary.
+// Torch reads PyTorch Geometric's Data, (data, slices) or a dictionary from a file of torch.save. It runs nothing of
+// the file.
 func Torch(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	f := &torchFile{}
 	f.graphOfArrays = graphOfArrays{Graph: &graphfile.Graph{Format: "PyTorch Geometric", Both: true}, ctx: ctx,
@@ -203,7 +204,7 @@ func (f *torchFile) read() error {
 	if err := f.count(edges, x, y); err != nil {
 		return err
 	}
-	// If directed, the nodes in row 1 aggregate from those in row 0.
+	// In a directed graph, the nodes in row 1 aggregate from those in row 0.
 	ends := func(i int64) (node, neighbour int64) { return edges.Int(1, i), edges.Int(0, i) }
 	if err := f.link(edges.Shape[1], ends); err != nil {
 		return fmt.Errorf("edge_index: %w", err)
@@ -238,7 +239,7 @@ func (f *torchFile) count(edges, x, y *numpy.Array) error {
 		nodes, source = a.Shape[0], a.Name
 	}
 	claimed, ok := f.fields.Get("num_nodes").(int64)
-	if !ok { // PyTorch Geometric 1 has another name for it
+	if !ok { // its name in PyTorch Geometric 1
 		claimed, ok = f.fields.Get("__num_nodes__").(int64)
 	}
 	if nodes >= 0 && ok && claimed != nodes {

@@ -16,42 +16,42 @@ import (
 // Limits of a [Builder].
 const (
 	maxAttributes = 1 << 17
-	maxTexts      = 32   // attributes with more texts are not suggested as class
+	maxTexts      = 32   // an attribute with more texts is not suggested as the class
 	maxName       = 4096 // bytes of an id, class or attribute name
 )
 
 // Builder makes a graph from nodes with attributes and edges between ids, in any order. Attribute class, label or y is
-// the class; train_mask, val_mask and test_mask are the graph's own split; other numbers are features, 0 if missing.
+// the class; train_mask, val_mask and test_mask are the file's own split; other numbers are features, 0 where missing.
 // Other text is left out.
 type Builder struct {
-	// Attribute is the format's word for an attribute: "GraphML key".
+	// Attribute is the format's word for an attribute, such as "GraphML key".
 	Attribute string
 
 	in      *File
 	g       Graph
-	index   map[string]int32 // number of each id, in order of first appearance in nodes or edges
-	ids     []string         // id of each number
-	numbers []int32          // node of each number; -1: only edges name the id
-	pairs   []csr.Edge       // edges between numbers
+	index   map[string]int32 // number of each id, by first appearance in nodes or edges
+	ids     []string
+	numbers []int32    // node of each id number; -1: only edges name it
+	pairs   []csr.Edge // edges between id numbers
 	names   map[string]int32
 	columns []attribute
 	row     []entry
 	entries []entry
-	offsets []int64       // [nodes+1] into entries
+	offsets []int64       // [nodes+1]: where each node's entries begin
 	classes []string      // attributes that may be the class
-	class   []classColumn // one for each of classes
-	chosen  string        // class attribute named by the user; "": any
+	class   []classColumn // [len(classes)]
+	chosen  string        // [Choice].Label
 	split   int           // [Choice].Mask
 	taken   string
-	masks   [3][][]int32 // nodes of each set in each split
-	found   int          // bit i: the node has attribute classes[i]
+	masks   [3][][]int32 // [set][split]: node numbers
+	found   int          // bit i is set if the next node has attribute classes[i]
 }
 
 type attribute struct {
 	name  string
-	nodes int             // nodes with a numeric value of it
-	other string          // kind of a value that is no number, if any
-	last  int             // last node with the attribute, from 1
+	nodes int             // number of nodes with a numeric value
+	other string          // type of a value that is no number, if any
+	last  int             // last node with the attribute, counted from 1
 	texts map[string]bool // distinct values, up to maxTexts
 }
 
@@ -65,7 +65,7 @@ type classColumn struct {
 	labels []int32
 }
 
-// NewBuilder returns a builder that counts memory against in's budget. attribute is the format's word for an attribute.
+// NewBuilder returns a builder that counts memory against in's budget. attribute is as in [Builder].
 func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builder {
 	choice := ChoiceOf(ctx)
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{},
@@ -106,13 +106,13 @@ func (b *Builder) String(name, value string) error {
 	return nil
 }
 
-// Null gives the next node a null attribute; null classes are counted.
+// Null gives the next node a null attribute. Nodes with a null class are counted.
 func (b *Builder) Null(name string) error {
 	_, err := b.addClass(name, "null")
 	return err
 }
 
-// Truth gives the next node a boolean attribute: 1 or 0.
+// Truth gives the next node a boolean attribute, as 1 or 0.
 func (b *Builder) Truth(name string, value bool) error {
 	if value {
 		return b.Number(name, 1, "1")
@@ -120,7 +120,7 @@ func (b *Builder) Truth(name string, value bool) error {
 	return b.Number(name, 0, "0")
 }
 
-// Other gives the next node an attribute of another kind, which is left out.
+// Other gives the next node an attribute of a type that the graph leaves out.
 func (b *Builder) Other(name, kind string) error {
 	a, err := b.attribute(name)
 	if err == nil && a.other == "" {
@@ -129,7 +129,7 @@ func (b *Builder) Other(name, kind string) error {
 	return err
 }
 
-// Number gives the next node a numeric attribute; text is its exact value.
+// Number gives the next node a numeric attribute. text is exact, but value may be rounded.
 func (b *Builder) Number(name string, value float64, text string) error {
 	class, _ := numberName(text)
 	if isClass, err := b.addClass(name, class); isClass || err != nil {
@@ -152,7 +152,7 @@ func (b *Builder) Number(name string, value float64, text string) error {
 	return nil
 }
 
-// mark puts the next node into a set unless value is 0. In the name "train_mask[2]", 2 is the number of the split.
+// mark puts the next node into a set unless value is 0. In "train_mask[2]", 2 is the number of the split.
 func (b *Builder) mark(set int, name string, value float64) error {
 	k := 0
 	if _, number, is := strings.Cut(strings.TrimSuffix(name, "]"), "["); is {
@@ -293,7 +293,7 @@ func (b *Builder) number(id string) (int32, error) {
 	return v, nil
 }
 
-// Edge adds an edge; the nodes may come later.
+// Edge adds an edge; its nodes may be added later.
 func (b *Builder) Edge(source, target string) error {
 	v, err := b.number(source)
 	if err != nil {

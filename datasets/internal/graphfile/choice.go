@@ -2,26 +2,26 @@ package graphfile
 
 import "context"
 
-// Choice selects a file's class column and masks.
+// Choice is the user's choice of a file's class and mask columns.
 type Choice struct {
-	Label string // name of the class column or attribute; "": see [LabelColumns]
-	Mask  int    // which column of the masks, from 1; 0: all
+	Label string // name of the class column or attribute; "": any usual name
+	Mask  int    // number of the mask column, from 1; 0: all columns
 }
 
 type choiceKey struct{}
 
-// WithChoice returns ctx with a choice for readers.
+// WithChoice returns ctx with the choice c for readers.
 func WithChoice(ctx context.Context, c Choice) context.Context {
 	return context.WithValue(ctx, choiceKey{}, c)
 }
 
-// ChoiceOf returns the context's choice; a context without one has Choice{}.
+// ChoiceOf returns the choice that ctx carries, or else Choice{}.
 func ChoiceOf(ctx context.Context) Choice {
 	c, _ := ctx.Value(choiceKey{}).(Choice)
 	return c
 }
 
-// LabelColumns returns the names that the class column may have; the first present wins.
+// LabelColumns returns names for the class column. The first that the file has is used.
 func LabelColumns(ctx context.Context) []string {
 	if c := ChoiceOf(ctx); c.Label != "" {
 		return []string{c.Label}

@@ -16,10 +16,10 @@ const Unlabelled int32 = -1
 type Classes struct {
 	index map[string]int32
 	names []string
-	nulls int // nodes whose class is NaN or null
+	nulls int // number of nodes whose class is NaN or null
 }
 
-// Add returns a class's number; [Unlabelled] for an empty name, NaN and null.
+// Add returns the number of a class, or [Unlabelled] if the name is empty, NaN or null.
 func (c *Classes) Add(name string) int32 {
 	switch {
 	case name == "":
@@ -43,7 +43,7 @@ func (c *Classes) Add(name string) int32 {
 	return i
 }
 
-// AddNumber is [Classes.Add] for an integer or NaN as text; ok is false for other text.
+// AddNumber is [Classes.Add] for text that is an integer or NaN. For other text, ok is false.
 func (c *Classes) AddNumber(text string) (number int32, ok bool) {
 	name, whole := numberName(text)
 	if !whole {
@@ -52,7 +52,7 @@ func (c *Classes) AddNumber(text string) (number int32, ok bool) {
 	return c.Add(name), true
 }
 
-// numberName returns the class name for a number; whole is true for integers and NaN.
+// numberName returns a number's class name, such as "1" for "1.0". whole is true for integers and NaN.
 func numberName(text string) (name string, whole bool) {
 	if wholeText(text) {
 		return text, true
@@ -72,8 +72,8 @@ func wholeText(text string) bool {
 	return text != "" && digits(text) == len(text) && (text[0] != '0' || len(text) == 1)
 }
 
-// noClass returns the name that means "no class": -1, or PyTorch's -100, if all other names are integers from 0; else
-// "".
+// noClass returns the name that means "no class": "-1", or PyTorch's "-100", if all other names are integers from 0.
+// Otherwise it returns "".
 func noClass(names []string) (none string) {
 	for _, name := range names {
 		switch {
@@ -87,7 +87,7 @@ func noClass(names []string) (none string) {
 	return none
 }
 
-// SetLabels sets the nodes' classes, and notes how many are NaN, null or -1.
+// SetLabels sets the nodes' classes, and adds a note on how many nodes have none.
 func (g *Graph) SetLabels(c *Classes, labels []int32) {
 	none := noClass(plain(c.names))
 	g.Labels, g.Classes = labels, c.Finish(labels)

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// Text returns r, decoded to UTF-8 if it is UTF-16 by its byte order mark or a zero byte next to its first character.
+// Text returns r, decoded to UTF-8 if it is UTF-16: if it begins with UTF-16's byte order mark, or its first character
+// has a zero byte.
 func Text(r io.Reader) io.Reader {
 	in := bufio.NewReaderSize(r, 1<<16)
 	begin, _ := in.Peek(2)
@@ -26,7 +27,8 @@ func Text(r io.Reader) io.Reader {
 	return unicode.UTF16(order, unicode.UseBOM).NewDecoder().Reader(in)
 }
 
-// Charset decodes r from the named encoding to UTF-8, for encoding/xml. [Text] has already decoded UTF-16.
+// Charset decodes r from the encoding named label to UTF-8, for encoding/xml. It leaves UTF-16, which [Text] has
+// decoded.
 func Charset(label string, r io.Reader) (io.Reader, error) {
 	plain := func(name string) string {
 		return strings.Map(func(c rune) rune {

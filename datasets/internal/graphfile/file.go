@@ -55,9 +55,9 @@ type TokenReader struct {
 	Ctx  context.Context
 	R    io.Reader
 	Most int
-	What string // for errors: "tag or text"
+	What string // name of tokens in errors
 
-	read   int // bytes since the last token
+	read   int // bytes read of the current token
 	tokens int
 	depth  int
 }
@@ -71,7 +71,7 @@ func (t *TokenReader) Next() error {
 	return nil
 }
 
-// Nest adds by to the nesting depth; beyond [MaxDepth] it returns an error.
+// Nest adds the number by to the nesting depth. Beyond [MaxDepth] it returns an error.
 func (t *TokenReader) Nest(by int) error {
 	if t.depth += by; t.depth > MaxDepth {
 		return fmt.Errorf("nested %d deep: expected at most %d", t.depth, MaxDepth)

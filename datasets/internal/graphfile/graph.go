@@ -16,7 +16,7 @@ import (
 
 const (
 	MaxNodes = 1<<31 - 2
-	MaxWidth = 1 << 24 // feature columns: each takes memory in every dense row
+	MaxWidth = 1 << 24 // limit of feature columns: each takes memory in every dense row
 	maxNotes = 20
 	// maxSplits limits mask columns, which take memory per node.
 	maxSplits = 100
@@ -24,28 +24,28 @@ const (
 
 // Graph is a graph as a file lists it.
 type Graph struct {
-	Format  string // "GraphML"
+	Format  string
 	Nodes   int
-	IDs     []string // [nodes]; nil: nodes' numbers
-	Labels  []int32  // [nodes], -1: none; nil: no labels
+	IDs     []string // [nodes]; nil: ids are node numbers
+	Labels  []int32  // [nodes], -1: no class; nil: no labels
 	Classes []string // in natural order
 
 	Features     Features
 	FeatureNames []string // [Features.Width]; nil: unnamed
-	// Pairs yields the listed pairs. Every iteration yields the same pairs.
+	// Pairs yields the node pairs that the file lists. It can be iterated repeatedly.
 	Pairs iter.Seq2[int32, int32]
 	// Both means that Pairs are entries of an adjacency matrix, which lists undirected edges both ways.
 	Both bool
 	// Directed means that the file declares edges directed.
 	Directed bool
 
-	// Splits are the file's train, validation and test nodes, ascending, one split per mask column.
+	// Splits are the file's splits into train, validation and test nodes, ascending, one split per mask column.
 	Splits [][3][]int32
 	Notes  []string // sentences on what was left out or changed
-	more   int      // notes beyond maxNotes
+	more   int      // number of notes beyond maxNotes
 }
 
-// List returns pairs as [Graph] holds them.
+// List returns an iterator over pairs, for [Graph].
 func List(pairs []csr.Edge) iter.Seq2[int32, int32] {
 	return func(yield func(int32, int32) bool) {
 		for _, e := range pairs {
@@ -56,7 +56,7 @@ func List(pairs []csr.Edge) iter.Seq2[int32, int32] {
 	}
 }
 
-// Features is [Rows, Width] float32, like datasets.Features.
+// Features is a float32 matrix [Rows, Width], like datasets.Features.
 type Features struct {
 	Rows, Width int
 	Dense       []float32
@@ -85,8 +85,8 @@ func (g *Graph) AllNotes() []string {
 // MasksSplit describes a split made of masks, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit sets the graph's own splits, without unlabelled nodes, or notes why it cannot. If parameter is is false, it
-// does nothing. Each set must ascend.
+// SetSplit sets Splits, without unlabelled nodes, or notes why it cannot. It does nothing if parameter is is false.
+// Nodes in a set must ascend.
 func (g *Graph) SetSplit(what string, is bool, splits ...[3][]int32) {
 	if !is {
 		return
@@ -142,8 +142,8 @@ func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
 	return unlabelled, ""
 }
 
-// SetMasks sets the graph's own splits. A mask has one number per node, or a row or column of them per split, and is
-// nonzero at its set's nodes. A nil mask marks no node. choice is [Choice].Mask.
+// SetMasks sets Splits from the train, validation and test masks. A mask has shape [nodes], [nodes, splits] or [splits,
+// nodes], and is nonzero at the nodes of its set; a nil mask marks no node. choice is [Choice].Mask.
 func (g *Graph) SetMasks(masks [3]*numpy.Array, choice int) error {
 	splits, several := int64(1), ""
 	var columns [3]int64
@@ -209,8 +209,7 @@ func (g *Graph) id(v int32) string {
 	return fmt.Sprintf("%.40q", g.IDs[v])
 }
 
-// ClaimError returns an error if nodes, a number that a file merely claims, is implausible for this many edges. The
-// error begins with what.
+// ClaimError returns an error, beginning with what, if a file with this many edges claims implausibly many nodes.
 func ClaimError(what string, nodes, edges int64) error {
 	most := min(int64(1_000_000)+16*edges, MaxNodes)
 	if nodes < 0 || nodes > most {
@@ -220,7 +219,7 @@ func ClaimError(what string, nodes, edges int64) error {
 	return nil
 }
 
-// ParseFeature parses a finite number, or true and false as 1 and 0.
+// ParseFeature parses a finite number. It reads true as 1 and false as 0.
 func ParseFeature(field string) (float32, error) {
 	if len(field) == 1 && '0' <= field[0] && field[0] <= '9' {
 		return float32(field[0] - '0'), nil

@@ -22,7 +22,8 @@ const (
 	part
 )
 
-// namesOf lists names in lower case with underscores. The first class name in a file wins.
+// namesOf lists column names, in lower case with underscores. If several columns name a class, the name listed first
+// wins.
 var namesOf = map[Meaning][]string{
 	Class: {"label", "class", "y", "labels", "classes", "target", "node_label", "node_labels", "node_class",
 		"class_label", "ground_truth", "y_true"},
@@ -39,7 +40,7 @@ var namesOf = map[Meaning][]string{
 var why = map[Meaning]string{Class: "another class", TrainMask: "a mask", ValidationMask: "a mask", TestMask: "a mask",
 	otherMask: "a mask", id: "an id", rowNumber: "a row number", weight: "a weight", part: "a split"}
 
-// MeaningOf returns a name's meaning, ignoring case and a bracketed index.
+// MeaningOf returns a name's meaning, ignoring case and an index in brackets.
 func MeaningOf(name string) Meaning {
 	name = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 	if list, _, is := strings.Cut(name, "["); is && strings.HasSuffix(name, "]") {
@@ -59,7 +60,7 @@ func MeaningOf(name string) Meaning {
 	return Feature
 }
 
-// LeftOut returns the note on a column left out for its meaning; class is the column used as class.
+// LeftOut returns the note that column what is left out for its meaning. class is the column used as class.
 func (m Meaning) LeftOut(what, class string) string {
 	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", what, why[m])
 	if m == Class && class != "" {

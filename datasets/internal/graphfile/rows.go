@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Column names of a table of edges; the first present wins.
+// Names of an edge table's columns. The first that is present is used.
 var (
 	SourceNames = []string{"source", "src", "from"}
 	TargetNames = []string{"target", "dst", "to"}
 )
 
-// Find returns the first wanted column present, ignoring case, or -1.
+// Find returns the index of the first wanted name in columns, ignoring case, or -1.
 func Find(columns []string, wanted ...string) int {
 	for _, name := range wanted {
 		if i := slices.IndexFunc(columns, func(c string) bool { return strings.EqualFold(c, name) }); i >= 0 {
@@ -35,8 +35,8 @@ type Columns struct {
 	Notes     []string // on omitted columns
 }
 
-// Columns finds the meaning of a node table's columns by their names. A column with text in the first line is no
-// feature. The class is the first of labels that the header has.
+// Columns finds the meaning of a node table's columns by their names. A column whose first value is text is no feature.
+// The class is the first of labels that the header has.
 func (t *Table) Columns(labels ...string) (Columns, error) {
 	c := Columns{Label: Find(t.Header, labels...), Masks: [3]int{-1, -1, -1}}
 	var err error
@@ -72,8 +72,8 @@ func (t *Table) Columns(labels ...string) (Columns, error) {
 	return c, nil
 }
 
-// ScanNodes calls each for every line. label and masks may be empty. each must not keep features: the next line
-// overwrites them.
+// ScanNodes calls the function each for every line. label and masks may be empty. The next line overwrites features, so
+// each must not keep them.
 func (t *Table) ScanNodes(c Columns, each func(id, label string, masks [3]string, features []float32) error) error {
 	row := make([]float32, len(c.Features))
 	field := func(column int) string {
@@ -101,7 +101,7 @@ func (t *Table) ScanNodes(c Columns, each func(id, label string, masks [3]string
 	return t.Err()
 }
 
-// NoteEdgeColumns notes that an edge table's columns other than ends are left out.
+// NoteEdgeColumns notes that all columns of an edge table except those numbered in ends are left out.
 func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 	for i, name := range names {
 		if name != "" && !slices.Contains(ends, i) {
@@ -110,7 +110,8 @@ func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 	}
 }
 
-// ReadNodes returns a graph of the table's nodes, without edges, and node numbers by id. accept may refuse an id.
+// ReadNodes returns a graph of the table's nodes, without edges, and each id's node number. accept, unless nil, may
+// refuse an id by an error.
 func (t *Table) ReadNodes(c Columns, accept func(id string) error) (g *Graph, numbers map[string]int32, err error) {
 	g = &Graph{Format: "CSV", Features: NewFeatures(len(c.Features)), FeatureNames: c.Names, Notes: c.Notes}
 	numbers = map[string]int32{}
@@ -130,7 +131,7 @@ func (t *Table) ReadNodes(c Columns, accept func(id string) error) (g *Graph, nu
 		if first, again := numbers[id]; again {
 			return fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
 		}
-		id = strings.Clone(id) // otherwise it keeps the line in memory
+		id = strings.Clone(id) // a substring would keep its line in memory
 		g.Nodes, g.IDs = g.Nodes+1, append(g.IDs, id)
 		numbers[id] = v
 		if c.Label >= 0 {
@@ -175,7 +176,7 @@ const SparseLimit = 0.25
 // NewFeatures returns features without rows, for [Features.Add].
 func NewFeatures(width int) Features { return Features{Width: width, Offsets: []int64{0}} }
 
-// Add appends a copy of a row and returns its approximate bytes. Features turn dense if mostly nonzero.
+// Add appends a copy of a row and returns its approximate bytes. Features become dense if mostly nonzero.
 func (f *Features) Add(row []float32) (bytes int64) {
 	f.Rows++
 	if f.Offsets == nil {
@@ -190,14 +191,14 @@ func (f *Features) Add(row []float32) (bytes int64) {
 	}
 	f.Offsets = append(f.Offsets, int64(len(f.Values)))
 	bytes = 8 + 8*int64(len(f.Values)-before)
-	// Twice the limit, so that features rarely turn dense and sparse again.
+	// Doubling the limit makes it rare to turn dense and later sparse again.
 	if f.Rows >= 64 && float64(len(f.Values)) > 2*SparseLimit*float64(f.Rows)*float64(f.Width) {
 		*f = f.ToDense()
 	}
 	return bytes
 }
 
-// ToDense returns the same features, all values stored: [rows, width], from sparse ones.
+// ToDense returns sparse features as dense ones, [Rows, Width].
 func (f *Features) ToDense() Features {
 	d := Features{Rows: f.Rows, Width: f.Width, Dense: make([]float32, f.Rows*f.Width)}
 	for v := range f.Rows {
@@ -208,8 +209,8 @@ func (f *Features) ToDense() Features {
 	return d
 }
 
-// Sort sorts each row of sparse features, adds up repeats as scipy does, and drops zeros, in place. It returns the
-// first row with a sum that is not finite, or -1.
+// Sort sorts each row of sparse features by column, in place. It sums repeated columns, as scipy does, and drops zeros.
+// It returns the first row with a sum that is not finite, or -1.
 func (f *Features) Sort() int {
 	type entry struct {
 		column int32

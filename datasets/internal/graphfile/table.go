@@ -19,18 +19,18 @@ const maxLine = 16 << 20
 
 // Table reads comma-separated values and trims fields. It accepts a byte order mark, any line ends and blank lines.
 type Table struct {
-	Name   string   // of the file, for errors
-	Header []string // column names
-	Fields []string // of the last line, as many as Header; the next line overwrites them
+	Name   string
+	Header []string
+	Fields []string // of the line last read, as many as Header; the next line overwrites them
 
 	in      *File
 	ctx     context.Context
 	limited *TokenReader
 	r       *csv.Reader
-	line    int // number of the last line, from 1
+	line    int // number of the line last read, from 1
 	ahead   int // number of the line read ahead; 0: none
-	lines   int // read so far
-	width   int // columns per line
+	lines   int
+	width   int
 	err     error
 }
 
@@ -64,7 +64,6 @@ func NewTable(ctx context.Context, in *File) (*Table, error) {
 	return t, nil
 }
 
-// oldLines replaces carriage returns by line feeds.
 type oldLines struct{ in io.Reader }
 
 func (o oldLines) Read(b []byte) (int, error) {
@@ -77,7 +76,7 @@ func (o oldLines) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// NewBareTable returns a table without header. r yields in's unpacked text.
+// NewBareTable returns a table without header. r reads the unpacked text of in.
 func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
 	t := &Table{Name: in.Name, in: in, ctx: ctx, limited: &TokenReader{Ctx: ctx, R: r, Most: maxLine, What: "line"}}
 	t.r = csv.NewReader(t.limited)
@@ -85,7 +84,7 @@ func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
 	return t
 }
 
-// feature is [ParseFeature]; decimal commas are accepted if semicolons separate fields.
+// feature is [ParseFeature], but if semicolons separate fields, it accepts a decimal comma.
 func (t *Table) feature(field string) (float32, error) {
 	if t.r.Comma == ';' && strings.Count(field, ",") == 1 && !strings.Contains(field, ".") {
 		field = strings.Replace(field, ",", ".", 1)
@@ -101,12 +100,12 @@ func (t *Table) Take(bytes int64) error {
 	return nil
 }
 
-// Errorf returns an error about the last line.
+// Errorf returns an error that names the line last read.
 func (t *Table) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: line %d: %w", t.Name, t.line, fmt.Errorf(format, args...))
 }
 
-// Column is [Find] in the header; a missing column is an error.
+// Column is [Find] in the header, but returns an error for a missing column.
 func (t *Table) Column(names ...string) (int, error) {
 	if i := Find(t.Header, names...); i >= 0 {
 		return i, nil
@@ -118,7 +117,7 @@ func (t *Table) Column(names ...string) (int, error) {
 // Err returns the error that ended Next; nil at the end of the table.
 func (t *Table) Err() error { return t.err }
 
-// Next reads a line into Fields; false at the end or after an error, see [Table.Err].
+// Next reads a line into Fields. It returns false at the end and after an error; see [Table.Err].
 func (t *Table) Next() bool {
 	if t.ahead > 0 {
 		t.line, t.ahead = t.ahead, 0
@@ -173,7 +172,7 @@ func (t *Table) read() (err error) {
 	return nil
 }
 
-// peek reads the line that Next will return. Until then errors name the line before.
+// peek reads the next line into Fields. Until Next is called, errors name the line before it.
 func (t *Table) peek() bool {
 	line := t.line
 	more := t.Next()

@@ -12,14 +12,14 @@ import (
 
 // Array is an array of one dimension or more.
 type Array struct {
-	Name    string // for errors: `member "labels"`
+	Name    string // in errors, such as `member "labels"`
 	Type    Dtype
 	Shape   []int64 // a single number has shape [1]
 	Strides []int64 // in elements
 	Data    []byte  // from element 0 on
 }
 
-// New returns an array of the elements in data, in C's order or Fortran's.
+// New returns an array of the elements in data, column-major if fortran is true, else row-major.
 func New(name string, t Dtype, shape []int64, fortran bool, data []byte) (*Array, error) {
 	if len(shape) == 0 {
 		shape = []int64{1}
@@ -100,7 +100,7 @@ func (a *Array) Len() int64 {
 	return n
 }
 
-// Rows returns the shape of one dimension (a column) or two; for more, ok is false.
+// Rows returns the shape of an array of one dimension, taken as a column, or two. For more, ok is false.
 func (a *Array) Rows() (rows, columns int64, ok bool) {
 	switch len(a.Shape) {
 	case 1:
@@ -111,7 +111,7 @@ func (a *Array) Rows() (rows, columns int64, ok bool) {
 	return 0, 0, false
 }
 
-// Transposed returns an array of two dimensions with rows and columns exchanged. Both share memory.
+// Transposed returns the array, of two dimensions, with rows and columns exchanged. It shares a's memory.
 func (a *Array) Transposed() *Array {
 	t := *a
 	t.Shape, t.Strides = []int64{a.Shape[1], a.Shape[0]}, []int64{a.Strides[1], a.Strides[0]}

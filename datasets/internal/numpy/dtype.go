@@ -24,7 +24,7 @@ type Dtype struct {
 	Order binary.ByteOrder
 }
 
-// BFloat16 is a type of PyTorch's, the upper half of a float32.
+// BFloat16 is PyTorch's bfloat16, the upper half of a float32.
 var BFloat16 = Dtype{'B', 2, binary.LittleEndian}
 
 // ParseDtype reads a name such as "<f4", "|b1" or ">U10". It returns [ErrObjects] for Python objects.

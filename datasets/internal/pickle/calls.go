@@ -10,7 +10,7 @@ import (
 // global is the name, without module, of a class or function that pickles may use.
 type global string
 
-// globals holds the classes and functions of all versions of Python, numpy, scipy and PyTorch.
+// globals maps names in all versions of Python, numpy, scipy and PyTorch to classes and functions.
 var globals = map[string]global{
 	"numpy ndarray": "ndarray", "numpy dtype": "dtype",
 	"numpy.core.multiarray _reconstruct": "_reconstruct", "numpy._core.multiarray _reconstruct": "_reconstruct",
@@ -88,8 +88,8 @@ func (p *unpickler) build(object, state any) {
 		Describe(object), Describe(state))
 }
 
-// fill sets an array from its state: version, shape, dtype, Fortran order, bytes. It leaves an array of text or objects
-// without shape.
+// fill sets an array from its pickled state: version, shape, dtype, Fortran order, bytes. Arrays of text or objects
+// stay without shape.
 func (p *unpickler) fill(a *numpy.Array, state Tuple) {
 	dtype, ok := state[2].(*numpy.Dtype)
 	fortran, ok2 := state[3].(bool)

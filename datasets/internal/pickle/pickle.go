@@ -18,10 +18,10 @@ import (
 const (
 	maxDimensions = 8
 
-	// maxMemory limits one pickle's values. PubMed's graph, the largest, takes 10 MiB.
+	// maxMemory limits one pickle's values, in bytes. PubMed's graph, the largest, takes 10 MiB.
 	maxMemory = 256 << 20
 
-	// Bytes counted per value and per entry of a container. They allow for growth.
+	// Bytes counted for each value and container entry, with a margin for growth.
 	valueMemory = 32
 	entryMemory = 48
 )
@@ -41,7 +41,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // ErrMistake marks a bug of this reader, not a fault of the file.
 var ErrMistake = errors.New("a mistake in the pickle reader")
 
-// unpickler executes opcodes. Errors are panics of fail, which Read recovers.
+// unpickler executes opcodes. On errors it panics by fail; Read recovers.
 type unpickler struct {
 	data   []byte
 	next   int
@@ -49,7 +49,7 @@ type unpickler struct {
 	stack  []any
 	marks  []int // stack height at each mark
 	memo   map[uint64]any
-	spent  int // bytes taken, at most maxMemory
+	spent  int
 	budget func(bytes int64) error
 }
 
@@ -57,7 +57,7 @@ func (p *unpickler) fail(format string, args ...any) {
 	panic(&Error{Offset: p.at, Err: fmt.Errorf(format, args...)})
 }
 
-// Read returns a pickle's value. It passes the bytes that values take to budget. Errors are of type [*Error].
+// Read returns a pickle's value. It calls budget with the bytes that values take. Errors are of type [*Error].
 func Read(data []byte, budget func(bytes int64) error) (value any, err error) {
 	p := &unpickler{data: data, memo: map[uint64]any{}, budget: budget}
 	defer func() {

@@ -7,7 +7,7 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// A pickle's values, other than int64, float64, bool and [*numpy.Array].
+// These types represent a pickle's values, beside int64, float64, bool and [*numpy.Array].
 type (
 	// None is Python's None.
 	None struct{}
@@ -21,13 +21,13 @@ type (
 	Dict struct{ Entries []Entry }
 	// Entry is one entry of a Dict.
 	Entry struct{ Key, Value any }
-	// Storage is memory that PyTorch's tensors share. A zip member of its own holds it.
+	// Storage is memory that PyTorch's tensors share. In the zip, each storage is a member.
 	Storage struct {
-		Type     string // "Float"
+		Type     string // such as "Float"
 		Key      string
 		Elements int64
 	}
-	// Tensor is a view of a storage; its numbers are unchecked.
+	// Tensor is a view of a storage. Whether it fits is unchecked.
 	Tensor struct {
 		Storage        *Storage
 		Offset         int64
@@ -65,7 +65,7 @@ func (u Unknown) advice() string {
 	return ""
 }
 
-// Describe returns a value's kind, for an error: "a tuple of 2".
+// Describe returns a value's kind for an error, such as "a tuple of 2".
 func Describe(v any) string {
 	switch v := v.(type) {
 	case None:
