@@ -41,8 +41,8 @@ type Description struct {
 
 	OwnSplit  *SplitCounts `json:"own_split,omitempty"`
 	OwnSplits int          `json:"own_splits,omitempty"` // number of splits
-	Notes     []string     `json:"notes,omitempty"`      // see [Graph.Remarks]
-	Warnings  []string     `json:"warnings,omitempty"`   // what may make training meaningless
+	Notes     []string     `json:"notes,omitempty"`
+	Warnings  []string     `json:"warnings,omitempty"` // what may make training meaningless
 }
 
 // DegreeCount counts the nodes with From to To neighbours.
@@ -202,7 +202,7 @@ func (d Description) Facts() (facts [][2]string) {
 	return facts
 }
 
-// A class of fewer nodes cannot be in the train, validation and test sets.
+// A class of fewer nodes cannot be in all three: the train, validation and test set.
 const fewNodes = 3
 
 func (d *Description) warn() {

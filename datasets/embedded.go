@@ -37,8 +37,8 @@ func readEmbedded(name string) (*Graph, error) {
 	return payload.graph()
 }
 
-// packedHeader is the length in bytes of the header: name and version, the payload's length (uint32) and its SHA-256.
-// Only a test checks the header.
+// packedHeader is the header's length in bytes. The header holds a name and version, the payload's length (uint32) and
+// SHA-256. Only a test checks it.
 const packedHeader = 9 + 4 + sha256.Size
 
 func unpack(file []byte) (*packedGraph, error) {

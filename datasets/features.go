@@ -220,8 +220,8 @@ func (f Features) eachIn(v int, entry func(column int, x float32)) {
 	}
 }
 
-// Check returns an error for slices of wrong length, columns out of order or range, and values that are not finite. It
-// names row and column where it can.
+// Check returns an error, with row and column, for slices of wrong length, columns out of order or range, and values
+// that are not finite.
 func (f Features) Check() error {
 	if err := f.checkShape(); err != nil {
 		return err

@@ -148,8 +148,8 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 	return nil
 }
 
-// setBothWays sets edges that the file may list both ways, and sets Directed if some are listed one way only. As most
-// files list each edge both ways, reading pairs as directed first takes half the memory.
+// setBothWays sets the edges, and sets Directed if some edge is listed one way only. As most files list each edge both
+// ways, reading pairs as directed first takes half the memory.
 func (g *Graph) setBothWays(l *graphfile.Graph) error {
 	// A node takes at most 32 bytes: three offsets and a label.
 	if err := memory.Fits(32 * int64(l.Nodes)); err != nil {

@@ -70,7 +70,7 @@ func (g *Graph) CheckTrainable() error {
 }
 
 // FindNode returns the node whose id is text, else the node whose number is text; -1 if neither exists. If text is one
-// node's id and another's number, alsoNumber is the latter; otherwise it is -1.
+// node's id and another's number, alsoNumber is the latter; else it is -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {
@@ -89,7 +89,7 @@ func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 // splits.
 func (g *Graph) ContentHash() string {
 	h := sha256.New()
-	add := func(numbers any) { _ = binary.Write(h, binary.LittleEndian, numbers) } // a hash takes all writes
+	add := func(numbers any) { _ = binary.Write(h, binary.LittleEndian, numbers) } // a hash never fails
 	list := func(length int, numbers any) {
 		add(int64(length))
 		add(numbers)

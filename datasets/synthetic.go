@@ -108,7 +108,7 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 		return nil, err
 	}
 	pairs := func(yield func(int32, int32) bool) {
-		source := rand.NewPCG(o.Seed, 1) // anew: every iteration must yield the same pairs
+		source := rand.NewPCG(o.Seed, 1) // every iteration must yield the same pairs
 		for range drawInside {
 			var v int32
 			var class []int32

@@ -9,7 +9,6 @@ import (
 	"nodemask/internal/ended"
 )
 
-// graphOfArrays makes a graph from named arrays of any file format.
 type graphOfArrays struct {
 	*graphfile.Graph
 	ctx    context.Context
@@ -26,7 +25,6 @@ func (g *graphOfArrays) required(name, expected string) (*numpy.Array, error) {
 	return a, err
 }
 
-// link sets the edges; ends returns the two nodes of edge i.
 func (g *graphOfArrays) link(edges int64, ends func(i int64) (node, neighbour int64)) error {
 	if err := g.take(8 * edges); err != nil {
 		return err

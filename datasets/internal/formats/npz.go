@@ -17,7 +17,7 @@ import (
 type npz struct {
 	graphOfArrays
 	zips map[string]*graphfile.Zip
-	seen map[string]bool // names of members asked for
+	seen map[string]bool
 }
 
 // NPZ reads numpy's .npz files in the layout of the gnn-benchmark collection, of the heterophilous benchmark, or of
@@ -105,7 +105,6 @@ func (z *npz) read() (err error) {
 	return nil
 }
 
-// adjacency reads edges from scipy's compressed sparse rows; an entry of 0 is no edge.
 func (z *npz) adjacency() error {
 	indptr, err := z.array("adj_indptr")
 	if err != nil {

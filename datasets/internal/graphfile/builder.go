@@ -29,7 +29,7 @@ type Builder struct {
 
 	in      *File
 	g       Graph
-	index   map[string]int32 // number of each id, by first appearance in nodes or edges
+	index   map[string]int32 // number of each id
 	ids     []string
 	numbers []int32    // node of each id number; -1: only edges name it
 	pairs   []csr.Edge // edges between id numbers

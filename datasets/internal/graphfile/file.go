@@ -18,8 +18,8 @@ const MaxDepth = 64
 type File struct {
 	io.Reader
 	io.ReaderAt
-	Name string // for errors
-	Size int64  // bytes
+	Name string
+	Size int64
 	memory.Budget
 
 	close func() error

@@ -41,8 +41,8 @@ type Graph struct {
 
 	// Splits are the file's splits into train, validation and test nodes, ascending, one split per mask column.
 	Splits [][3][]int32
-	Notes  []string // sentences on what was left out or changed
-	more   int      // number of notes beyond maxNotes
+	Notes  []string
+	more   int // number of notes beyond maxNotes
 }
 
 // List returns an iterator over pairs, for [Graph].

@@ -32,7 +32,7 @@ type Columns struct {
 	Masks     [3]int // train, validation, test
 	Features  []int
 	Names     []string
-	Notes     []string // on omitted columns
+	Notes     []string
 }
 
 // Columns finds the meaning of a node table's columns by their names. A column whose first value is text is no feature.

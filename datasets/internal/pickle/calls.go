@@ -10,7 +10,6 @@ import (
 // global is the name, without module, of a class or function that pickles may use.
 type global string
 
-// globals maps names in all versions of Python, numpy, scipy and PyTorch to classes and functions.
 var globals = map[string]global{
 	"numpy ndarray": "ndarray", "numpy dtype": "dtype",
 	"numpy.core.multiarray _reconstruct": "_reconstruct", "numpy._core.multiarray _reconstruct": "_reconstruct",
@@ -104,7 +103,6 @@ func (p *unpickler) fill(a *numpy.Array, state Tuple) {
 	*a = *filled
 }
 
-// persistent executes opcode BINPERSID.
 func (p *unpickler) persistent(id any) *Storage {
 	if t, _ := id.(Tuple); len(t) == 5 {
 		kind, ok := t[1].(Unknown)
