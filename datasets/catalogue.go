@@ -24,7 +24,7 @@ type Info struct {
 	Features int   `json:"features,omitempty"`
 	Classes  int   `json:"classes,omitempty"`
 
-	Kind      string  `json:"kind"`                // such as "citations"
+	Kind      string  `json:"kind"`                // "citations"
 	Homophily float64 `json:"homophily,omitempty"` // approximate share of edges within a class; 0: unknown
 }
 
@@ -151,7 +151,7 @@ func sbmOptions(name string) (SBMOptions, error) {
 	return o, err
 }
 
-// Generated returns the sizes of a graph that [Open] generates; edges are approximate. It returns false for other names
+// Generated returns the sizes of a graph that [Open] generates; Edges is approximate. It returns false for other names
 // and for parameters out of range.
 func Generated(name string) (Info, bool) {
 	info, err := lookup(name)

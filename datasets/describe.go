@@ -26,7 +26,7 @@ type Description struct {
 	MedianDegree int           `json:"median_degree"`
 	MaxDegree    int           `json:"max_degree"`
 	Isolated     int           `json:"isolated_nodes"`
-	Degrees      []DegreeCount `json:"degrees"` // ranges begin at powers of 2
+	Degrees      []DegreeCount `json:"degrees"`
 
 	Features int   `json:"features"`
 	Sparse   bool  `json:"sparse"`

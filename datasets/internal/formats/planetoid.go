@@ -15,8 +15,8 @@ import (
 // Planetoid returns the graph of Planetoid's files, keyed by the ends of their names, such as "allx". The caller must
 // have checked their published checksums.
 //
-// Node v is row i of tx if line i of test.index is v, else row v of allx. A node may have
-// neither row, and so no features and label.
+// Node v is row i of tx if line i of test.index is v, else row v of allx. A node may have neither row, and so no
+// features and label.
 func Planetoid(ctx context.Context, files map[string][]byte) (*graphfile.Graph, error) {
 	values := map[string]any{}
 	for _, part := range []string{"allx", "ally", "tx", "ty", "graph"} {

@@ -19,7 +19,7 @@ type File struct {
 	io.Reader
 	io.ReaderAt
 	Name string
-	Size int64
+	Size int64 // bytes
 	memory.Budget
 
 	close func() error

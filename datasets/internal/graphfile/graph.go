@@ -28,7 +28,7 @@ type Graph struct {
 	Nodes   int
 	IDs     []string // [nodes]; nil: ids are node numbers
 	Labels  []int32  // [nodes], -1: no class; nil: no labels
-	Classes []string // in natural order
+	Classes []string
 
 	Features     Features
 	FeatureNames []string // [Features.Width]; nil: unnamed
@@ -45,7 +45,7 @@ type Graph struct {
 	more   int // number of notes beyond maxNotes
 }
 
-// List returns an iterator over pairs, for [Graph].
+// List returns an iterator over pairs, for [Graph].Pairs.
 func List(pairs []csr.Edge) iter.Seq2[int32, int32] {
 	return func(yield func(int32, int32) bool) {
 		for _, e := range pairs {
@@ -60,7 +60,7 @@ func List(pairs []csr.Edge) iter.Seq2[int32, int32] {
 type Features struct {
 	Rows, Width int
 	Dense       []float32
-	Offsets     []int64 // nil: dense
+	Offsets     []int64
 	Columns     []int32
 	Values      []float32
 }
@@ -85,8 +85,8 @@ func (g *Graph) AllNotes() []string {
 // MasksSplit describes a split made of masks, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit sets Splits, without unlabelled nodes, or notes why it cannot. It does nothing if parameter is is false.
-// Nodes in a set must ascend.
+// SetSplit sets Splits, without unlabelled nodes, or notes why it cannot. It does nothing if "is" is false. Nodes in
+// a set must ascend.
 func (g *Graph) SetSplit(what string, is bool, splits ...[3][]int32) {
 	if !is {
 		return
@@ -142,8 +142,8 @@ func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
 	return unlabelled, ""
 }
 
-// SetMasks sets Splits from the train, validation and test masks. A mask has shape [nodes], [nodes, splits] or [splits,
-// nodes], and is nonzero at the nodes of its set; a nil mask marks no node. choice is [Choice].Mask.
+// SetMasks sets Splits from the train, validation and test masks. A mask has shape [nodes], [nodes, splits] or
+// [splits, nodes], and is nonzero at the nodes of its set; a nil mask marks no node. choice is [Choice].Mask.
 func (g *Graph) SetMasks(masks [3]*numpy.Array, choice int) error {
 	splits, several := int64(1), ""
 	var columns [3]int64

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Names of an edge table's columns. The first that is present is used.
+// Possible names of an edge table's columns. The first that is present is used.
 var (
 	SourceNames = []string{"source", "src", "from"}
 	TargetNames = []string{"target", "dst", "to"}
@@ -176,7 +176,7 @@ const SparseLimit = 0.25
 // NewFeatures returns features without rows, for [Features.Add].
 func NewFeatures(width int) Features { return Features{Width: width, Offsets: []int64{0}} }
 
-// Add appends a copy of a row and returns its approximate bytes. Features become dense if mostly nonzero.
+// Add appends a copy of a row and returns its approximate size in bytes. Features become dense if mostly nonzero.
 func (f *Features) Add(row []float32) (bytes int64) {
 	f.Rows++
 	if f.Offsets == nil {

@@ -100,7 +100,7 @@ func (a *Array) Len() int64 {
 	return n
 }
 
-// Rows returns the shape of an array of one dimension, taken as a column, or two. For more, ok is false.
+// Rows returns the shape of an array of two dimensions, or of one, taken as a column. For more, ok is false.
 func (a *Array) Rows() (rows, columns int64, ok bool) {
 	switch len(a.Shape) {
 	case 1:
