@@ -17,7 +17,7 @@ import (
 const (
 	firstTry    = 200 // seed of the first split that chooses configurations
 	tries       = 3
-	impatient   = 25  // patience of trials that choose, in epochs
+	impatient   = 25  // patience, in epochs, of trials that choose configurations
 	patientCost = 1.4 // time of a trial of usual patience, relative to impatient ones
 	firstFresh  = 300 // seed of the first split that compares regularisers
 )
@@ -42,7 +42,7 @@ type Options struct {
 	// Jobs is how many trials run in parallel. Estimates of time use it; 0 means 1.
 	Jobs int
 
-	id                string // content hash
+	id                string // the graph's content hash
 	validationPercent int
 	validationNodes   int
 }

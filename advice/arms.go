@@ -14,7 +14,7 @@ type arm struct {
 	name string
 	// A configuration sets the record axis named axis to prefix and the drop rate (1 − rate if axis is "keep").
 	axis, prefix string
-	// cost is the training time on Cora, relative to the plain model's.
+	// cost is the training time on Cora divided by that without a regulariser.
 	cost float64
 }
 
@@ -31,7 +31,7 @@ func arms() []arm {
 
 var plainArm = arm{cost: 1}
 
-// plainTried and armTried are the possible numbers of configurations to try, for the plain model and per regulariser.
+// plainTried and armTried are the possible numbers of configurations to try, without a regulariser and with each.
 var (
 	plainTried = []int{8, 4, 1}
 	armTried   = []int{6, 3, 1}
@@ -96,7 +96,8 @@ func plainConfigurations(model string, setting datasets.Setting) []map[string]st
 	return all
 }
 
-// cell returns a cell that stops on macro F1: validation loss, computed without a mask, stops masked models too early.
+// cell returns a cell whose trials stop on macro F1, because validation loss, computed without a mask, stops masked
+// models too early.
 func (o *Options) cell(model string, setting datasets.Setting, values map[string]string) (record.Cell, error) {
 	c := record.NewCell(o.id, model, setting, o.TrainPercent)
 	c.Resplit, c.ValidationPercent = true, o.validationPercent

@@ -16,8 +16,8 @@ func looks() []int { return []int{3, 5, 8, 12, 18, 27, 40, 60, 90, 135} }
 
 func mostSplits() int { return looks()[len(looks())-1] }
 
-// Any "helps" or "hurts" is wrong with a probability of at most 5 %. familyError returns the part of these 5 % for the
-// comparison of this rank.
+// The probability that any verdict "helps" or "hurts" is wrong is at most 5 %. familyError returns the part of these
+// 5 % for the comparison of this rank.
 func familyError(rank int) float64 { return 0.05 / float64((rank+1)*(rank+2)) }
 
 const sideError = 0.1

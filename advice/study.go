@@ -16,7 +16,7 @@ type study struct {
 	*Options
 	lab  Lab
 	seen map[string]map[uint64]record.Record
-	next batch // what to train first
+	next batch
 }
 
 type batch struct {
@@ -100,11 +100,11 @@ func choosing(n int) (trials int) {
 	return trials
 }
 
-// A comparison pauses after firstSplits splits until all others have as many or are settled.
+// A comparison pauses after firstSplits splits until every other comparison has as many splits or is settled.
 const firstSplits = 40
 
-// assess compares what is trained and queues the trials to train next: question by question, arm by arm, first those
-// that choose a configuration, then those that compare it.
+// assess compares what is trained and queues the trials to train next. It goes question by question and arm by arm.
+// Trials that choose a configuration come before those that compare it.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
@@ -129,7 +129,7 @@ func (s *study) assess() (*Advice, error) {
 	return a, nil
 }
 
-// ask compares a question's arms on up to limit splits and queues missing trials.
+// ask compares a question's arms on up to limit splits and queues the trials that are missing.
 func (s *study) ask(q *Question, rank, limit int) error {
 	configurations := plainConfigurations(q.Model, q.Setting)
 	cells, err := s.cells(q, configurations[:1])
@@ -200,8 +200,8 @@ func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
-// affordable returns the first number in tried whose trials take at most 1/share of the budget, else the last. It
-// depends only on the budget and the first trial's time, so a second call returns the same.
+// affordable returns the first number in tried whose trials take at most 1/share of the budget, or the
+// last number if none does. A second call returns the same, as only the budget and the first trial's time matter.
 func (s *study) affordable(q *Question, of arm, tried []int, share time.Duration) int {
 	for _, n := range tried {
 		if s.cost(q, of, choosing(n)) <= s.Budget/share {
@@ -211,7 +211,7 @@ func (s *study) affordable(q *Question, of arm, tried []int, share time.Duration
 	return tried[len(tried)-1]
 }
 
-// compare judges an arm on fresh splits. Unless that settles it, compare queues more splits, up to limit.
+// compare judges an arm on fresh splits. If the arm is still not settled, compare queues more splits, up to limit.
 func (s *study) compare(q *Question, a *Arm, rank, limit int) error {
 	base := q.Arms[0]
 	for _, arm := range []*Arm{base, a} {

@@ -35,7 +35,7 @@ type Advice struct {
 	Questions []*Question `json:"questions"`
 }
 
-// Question asks what each regulariser does to a model in a setting. Arms lists the plain model, then the regularisers.
+// Question asks what each regulariser does to a model in a setting. Arms begins with the model without one.
 type Question struct {
 	Model   string           `json:"model"`
 	Setting datasets.Setting `json:"setting"`
@@ -45,7 +45,7 @@ type Question struct {
 	seconds float64 // estimated time of a trial of usual patience; 0: unknown
 }
 
-// Arm is the result of a regulariser or of the plain model. F1 is macro F1 in percent.
+// Arm is the result of a regulariser, or of training without one. F1 is macro F1 in percent.
 type Arm struct {
 	Name       string            `json:"name"`
 	Words      string            `json:"chosen,omitempty"`     // "p = 0.7"
@@ -61,7 +61,8 @@ type Arm struct {
 	rank int
 }
 
-// Effect is the mean difference from the plain model, in points, with its 90 % interval.
+// Effect is a regulariser's mean difference in macro F1 from the model without one, in percentage points, with its
+// 90 % interval.
 type Effect struct {
 	Splits int     `json:"splits"`
 	Mean   float64 `json:"mean"`

@@ -29,7 +29,7 @@ type checker struct {
 	Arborescence
 	graph    *csr.Graph
 	mask     []bool
-	children [][]int32 // ordered by base, then number
+	children [][]int32 // of each node, ordered by base, then by number
 	parent   []int32
 	depth    []int
 	tick     ticker

@@ -11,7 +11,7 @@ import (
 
 // Counts holds a tree's numbers of nodes; math.MaxUint64 means at least that many.
 type Counts struct {
-	Depth []uint64 // at each depth [hops+1]
+	Depth []uint64 // nodes at each depth from 0 to hops
 	Total uint64
 }
 
@@ -91,7 +91,7 @@ func add(a, b uint64) uint64 {
 
 // Summary counts a tree's repeated nodes, which according to section 4 cause over-smoothing and over-fitting.
 type Summary struct {
-	Nodes    uint64 // math.MaxUint64: at least that many
+	Nodes    uint64 // math.MaxUint64 means at least that many nodes
 	Distinct int    // distinct bases
 	Root     uint64 // tree nodes with the root's base, including the root
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // HashAll returns a hash of T_v^hops for every graph node v [nodes]. Trees that are equal up to the order of siblings,
-// colours of bases included, have equal hashes; others collide with probability about 2^-64. colours has an entry per
-// graph node; nil gives all nodes the same.
+// colours of bases included, have equal hashes; hashes of other trees are equal with probability about 2^-64. colours
+// has an entry per graph node; nil gives all nodes one colour.
 //
 // No tree is built: by lemma 1, v's tree is v above its neighbours' trees of one hop less, so each hop is one round of
 // colour refinement (Weisfeiler and Leman).

@@ -17,7 +17,7 @@ type Tree struct {
 	Graph *csr.Graph
 	// Mask is true for each masked node of Graph; nil masks none.
 	Mask []bool
-	// Hops is k.
+	// Hops is k in T_v^k.
 	Hops int
 	// Base is the graph node of each tree node.
 	Base []int32
@@ -95,7 +95,7 @@ func (t *Tree) String() string {
 	return fmt.Sprintf("Tree(node %d, %d hops: %d tree nodes)", t.Base[0], t.Hops, t.NumNodes())
 }
 
-// MaxHops is the largest number of hops.
+// MaxHops is the largest number of hops of a tree.
 const MaxHops = 1000
 
 func checkRoot(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) error {

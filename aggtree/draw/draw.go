@@ -31,8 +31,8 @@ type Options struct {
 	ID string
 
 	// Limits of the drawing; only tests change them.
-	children int // per node; 0 means 12; at least 2
-	nodes    int // tree nodes; 0 means 150; at least 2
+	children int // most children drawn per node, at least 2; 0 means 12
+	nodes    int // most tree nodes drawn, at least 2; 0 means 150
 }
 
 func (o Options) title(t *aggtree.Tree) string {

@@ -108,7 +108,6 @@ func PaperGraph() (g *csr.Graph, names []string) {
 	return lettered("abcdef", "ab", "ad", "bc", "bf", "de", "ef")
 }
 
-// lettered returns a graph with a node per letter and an edge per pair of letters.
 func lettered(nodes string, pairs ...string) (g *csr.Graph, names []string) {
 	edges := make([]csr.Edge, len(pairs))
 	for i, pair := range pairs {

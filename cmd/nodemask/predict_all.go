@@ -82,7 +82,6 @@ func openModelAndGraph(ctx context.Context, notes io.Writer, model, data, dataDi
 	return m, g, err
 }
 
-// layerOf returns the index of the output that text names.
 func layerOf(text string, layers, outputs int) (int, error) {
 	switch text {
 	case "logits":

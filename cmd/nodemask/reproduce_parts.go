@@ -102,7 +102,7 @@ func (r *partRun) train(batch judge.Batch) (err error) {
 		}
 	}
 	o := measure.Options{Seeds: batch.Seeds, Batch: 5, Protocol: r.protocol}
-	if r.part == judge.Graphs { // run one trial of each graph in turn
+	if r.part == judge.Graphs {
 		o.Batch = 1
 		if o.Pool, err = train.NewPool(r.opened, r.jobs, len(batch.Cells)); err != nil {
 			return err

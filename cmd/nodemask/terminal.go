@@ -30,7 +30,7 @@ func (t *ticker) say(format string, args ...any) {
 		return
 	}
 	t.said = time.Now()
-	_ = say(t.w, format, args...) // best effort
+	_ = say(t.w, format, args...) // a failed write is ignored
 }
 
 // say prints a line. [svg.Plain] makes it safe, as names may contain control characters.

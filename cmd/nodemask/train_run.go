@@ -76,7 +76,6 @@ func (f *trainFlags) train(c *cobra.Command, b *backend.Backend, graph *datasets
 	return results, err
 }
 
-// splitOf returns the split of the first result that has one.
 func splitOf(results []*train.Result) *datasets.Split {
 	for _, r := range results {
 		if r.Split != nil {
