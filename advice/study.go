@@ -200,8 +200,8 @@ func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
-// affordable returns the first number in tried whose trials take at most 1/share of the budget, or the
-// last number if none does. A second call returns the same, as only the budget and the first trial's time matter.
+// affordable returns the first number in tried whose trials take at most 1/share of the budget, or the last
+// number if none does. A second call returns the same, as only the budget and the first trial's time matter.
 func (s *study) affordable(q *Question, of arm, tried []int, share time.Duration) int {
 	for _, n := range tried {
 		if s.cost(q, of, choosing(n)) <= s.Budget/share {

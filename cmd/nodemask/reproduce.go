@@ -19,7 +19,7 @@ type reproduceFlags struct {
 	runFlags
 	trials      int
 	list, pages bool
-	data, model string // only for a part of the protocol
+	data, model string
 }
 
 func newReproduceCommand() *cobra.Command {
