@@ -18,7 +18,7 @@ const (
 	firstTry    = 200 // seed of the first split that chooses configurations
 	tries       = 3
 	impatient   = 25  // patience, in epochs, of trials that choose configurations
-	patientCost = 1.4 // time of a trial of usual patience, relative to impatient ones
+	patientCost = 1.4 // time of a trial with the usual patience, divided by that of one with impatient
 	firstFresh  = 300 // seed of the first split that compares regularisers
 )
 

@@ -119,8 +119,8 @@ func checkOutputs(c *cobra.Command) error {
 	return nil
 }
 
-// graphFiles lists the files that a reader may open: only those of nodes and edges in a folder that has nodes.*, else
-// all.
+// graphFiles lists the files that reading a graph may open. In a folder with nodes.*, these are the nodes.* and edges.*
+// files; in any other folder, all files.
 func graphFiles(name, dataDir string) []string {
 	at, err := datasets.Locate(name, openOptions(dataDir))
 	if err != nil {

@@ -125,7 +125,7 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	return b, nil
 }
 
-// axisFlag sets a record axis, as a flag of its own or as a name in --set. apply is nil if it is not given.
+// axisFlag sets one parameter of a recorded trial, by a flag or by a name in --set. apply is nil until that is given.
 type axisFlag struct {
 	record.Axis
 	text  string
