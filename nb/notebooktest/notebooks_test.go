@@ -62,7 +62,7 @@ func TestNotebooksAreCommittedWithoutOutputs(t *testing.T) {
 
 func TestWhatRunsAndRendersNotebooks(t *testing.T) {
 	for _, module := range []string{"test_reports", "test_runs"} {
-		unittest(t, filepath.Join("scripts", "reports"), module)
+		t.Run(module, func(t *testing.T) { unittest(t, filepath.Join("scripts", "reports"), module) })
 	}
 }
 
