@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/graph"
 )
 
-// Graph is a directed graph in compressed sparse rows; an undirected graph stores each edge in both rows. Do not change
-// a graph once built.
+// Graph is a directed graph in compressed sparse rows; an undirected graph stores each edge in both nodes' rows. Do not
+// change a graph once built.
 type Graph struct {
 	// Offsets [nodes+1]: row v is Indices[Offsets[v]:Offsets[v+1]].
 	Offsets []int64
@@ -20,16 +20,16 @@ type Graph struct {
 	Indices []int32
 }
 
-// Edge is a listed pair. If directed, Node aggregates from Neighbour.
+// Edge is an edge for [FromEdges]. If directed, Node aggregates from Neighbour.
 type Edge struct{ Node, Neighbour int32 }
 
 // Options configures [FromEdges]; by default edges are undirected.
 type Options struct {
-	// Directed stores each pair in one row.
+	// Directed stores an edge only in row Node.
 	Directed bool
 }
 
-// Report counts a list's pairs.
+// Report counts the pairs that [FromEdges] read.
 type Report struct {
 	Listed     int64
 	SelfLoops  int64
@@ -90,7 +90,6 @@ func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Repor
 		if u == v {
 			continue
 		}
-		// If the sequence changes between readings, no entry may fall outside its row.
 		if placed > report.Listed || next[u] == offsets[u+1] || !o.Directed && next[v] == offsets[v+1] {
 			return nil, Report{}, fmt.Errorf("the pairs changed while they were read: pair %d was not there the first "+
 				"time", placed-1)
@@ -133,7 +132,6 @@ func (g *Graph) dropRepeats() int64 {
 			if i > 0 && row[i-1] == u {
 				continue
 			}
-			// kept never passes the entry being read.
 			g.Indices[kept] = u
 			kept++
 		}
@@ -227,9 +225,9 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 	}
 }
 
-// IsSymmetric reports whether every edge is stored in both rows.
+// IsSymmetric reports whether (u, v) is stored for every stored edge (v, u).
 func (g *Graph) IsSymmetric() bool {
-	// All yields the v of each u in the order of row u's indices, so next[u] is the entry to compare.
+	// All yields v ascending. If row u holds the same v, they are in this order, so entry next[u] must be v.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
 		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {
@@ -240,13 +238,13 @@ func (g *Graph) IsSymmetric() bool {
 	return true
 }
 
-// Induced returns the subgraph of distinct nodes: node i of sub is nodes[i]. index maps each node to its number in sub,
-// or -1.
+// Induced returns the subgraph of distinct nodes: node i of sub is nodes[i]. index maps each node of g to its number in
+// sub, or to -1.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.InducedWhere(nodes, func(v, u int32) bool { return true })
 }
 
-// InducedWhere is [Graph.Induced] with only the edges (v, u), numbered as in g, that keep accepts.
+// InducedWhere is [Graph.Induced] with only the edges (v, u) of g for which keep returns true.
 func (g *Graph) InducedWhere(nodes []int32, keep func(v, u int32) bool) (sub *Graph, index []int32, err error) {
 	index = slices.Repeat([]int32{-1}, g.NumNodes())
 	most := 0
@@ -303,7 +301,7 @@ type Matrix struct {
 	Rows, Columns int
 	// Offsets [Rows+1]: row r has entries Offsets[r] to Offsets[r+1]-1.
 	Offsets []int64
-	// Indices are columns.
+	// Indices are column numbers.
 	Indices []int32
 	// Values are nil if all are 1.
 	Values []float32

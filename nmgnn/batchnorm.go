@@ -19,8 +19,8 @@ const (
 //
 //	y = γ·(h - mean) / √(variance + 10⁻⁵) + β
 //
-// In training, mean and variance (divided by n) are those of all n rows, including masked nodes, and the running
-// statistics move a tenth towards them (variance divided by max(n-1, 1)). Running statistics start at 0 and 1, are
+// In training, mean and variance (divided by n) are those of all n rows, including masked nodes. The running mean
+// and variance move a tenth towards them (here the variance is divided by max(n-1, 1)); they start at 0 and 1, are
 // saved with the model and used outside training. γ starts at 1, β at 0; both are trained.
 func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
@@ -31,7 +31,7 @@ func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 		scale := Mul(gamma, inverseDeviation(runningVariance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(runningMean.NodeValue(g), scale)))
 	}
-	// Only rows that SetOwn marks count; the other rows become β and get no gradient.
+	// If SetOwn was called, only the rows that it marks count; other rows become β and get no gradient.
 	own, n := func(x *Node) *Node { return x }, float64(h.Shape().Dimensions[0])
 	mean := func(sums *Node) *Node { return MulScalar(sums, 1/n) }
 	unbiased := func(sums *Node) *Node { return MulScalar(sums, 1/max(n-1, 1)) }

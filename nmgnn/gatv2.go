@@ -29,7 +29,6 @@ func (l GATv2) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node)
 	if l.KeepSelf {
 		near, mask = near.MaskOthers(mask), nil
 	}
-	// One product with both matrices reads the features once.
 	both := h.Times(Concatenate([]*Node{
 		GlorotWeights(scope, g, "source_weights", h.Width(), out),
 		GlorotWeights(scope, g, "target_weights", h.Width(), out),

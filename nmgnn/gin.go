@@ -15,8 +15,8 @@ import (
 //
 // v's own term is never masked, and nothing is rescaled.
 type GIN struct {
-	Width   []int   // outputs of the MLP's linear layers; ReLU between them
-	Epsilon float64 // 0: the paper's GIN-0
+	Width   []int   // widths of the MLP's linear layers, which have ReLUs between them
+	Epsilon float64 // 0 gives the paper's GIN-0
 	// LearnEpsilon trains ε, which starts at Epsilon (GIN-ε).
 	LearnEpsilon bool
 	// Norm adds batch normalisation after each linear layer but the last, before the ReLU.
@@ -25,8 +25,7 @@ type GIN struct {
 
 // Forward implements [Layer]: it returns [nodes, Width[last]].
 func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
-	// Since W·Σh = Σ(W·h), the product comes first: sums are then over Width[0] numbers per node, and features stay
-	// sparse.
+	// Since W·Σh = Σ(W·h), the product comes first: sums then have Width[0] columns, and features stay sparse.
 	w, b := linearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])
 	z := h.Times(w)
 	switch {

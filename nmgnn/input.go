@@ -43,7 +43,7 @@ func seeing(h Input, seen *Node) Input {
 type dense struct {
 	node       *Node
 	transposed *Node            // node's transpose; may be nil
-	positions  *model.Variable  // numbers of entries, for dropout; may be nil
+	positions  *model.Variable  // each entry's index in dropout's random numbers; may be nil
 	large      bool             // node must not be copied
 	dropped    *kernels.Dropped // node after dropout; nil: none
 	seen       *Node            // [nodes, 1]: nonzero for rows that are read; nil: all
@@ -104,15 +104,15 @@ func (d dense) Dropout(random *Random, rate float64) Input {
 type sparseFeatures struct {
 	product kernels.Product
 	width   int
-	values  *model.Variable // [slots, 1]; padding slots hold 0
+	values  *model.Variable // [slots, 1]: a slot holds an entry's value or, as padding, 0
 }
 
 type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node          // values after two or more dropouts, else nil
-	dropped kernels.Stream // draws the only dropout so far, if rate > 0
+	weighed *Node          // values after two or more dropouts; nil before
+	dropped kernels.Stream // draws the only dropout so far; unused if rate is 0
 	rate    float64
 }
 

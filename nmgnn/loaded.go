@@ -20,24 +20,24 @@ type Loaded struct {
 	near      *adjacency
 	sparse    *sparseFeatures // nil if dense
 	dense     *model.Variable
-	denseT    *model.Variable // dense's transpose, on backends that are faster with it
-	positions *model.Variable // numbers of entries, for dropout, if sparse features are stored densely
+	denseT    *model.Variable // dense's transpose; nil if the backend is not faster with it
+	positions *model.Variable // each entry's index in dropout's random numbers, if sparse features are stored densely
 	large     bool            // dense must not be copied
 }
 
 // LoadOptions configure [Load].
 type LoadOptions struct {
-	// Backend will run the computation; Load picks its fastest kernel. nil: GoMLX's scatter operations, which run on
-	// any backend.
+	// Backend will run the computation; Load picks its fastest kernel. nil means GoMLX's scatter operations, which
+	// run on any backend.
 	Backend   compute.Backend
-	Gradients bool // allows passes with gradients
+	Gradients bool // allows computations with gradients
 	// Room and FeatureRoom are the most entries that the graph and sparse features may have in a later
 	// [Loaded.Replace]; 0: as many as now. With scatter operations the number of entries cannot change.
 	Room, FeatureRoom int
 	// Directed stores the graph's transpose even if the graph is symmetric, so that a directed graph can replace it.
 	Directed bool
-	// Share is a backend that shares memory with the variables, which makes replacement faster; nil: none. Dense
-	// features may then stay zero until [Loaded.FillFeatures] or [Loaded.Replace].
+	// Share is a backend that shares memory with the variables, which makes replacement faster; nil: none. With Share,
+	// dense features may stay zero until [Loaded.FillFeatures] or [Loaded.Replace].
 	Share compute.Backend
 }
 
@@ -82,8 +82,8 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	return d, into.Err()
 }
 
-// WithEdges returns d's features with another graph of as many nodes. The graph is stored below path, without
-// gradients, with room for this many entries (0: only its own).
+// WithEdges returns d's features with another graph of as many nodes, for computations without gradients. The graph is
+// stored below path, with room for this many entries (0: as many as it has).
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
@@ -94,8 +94,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions numbers nonzero entries as the sparse matrix does, so that a seed drops the same entries in both
-// forms.
+// densePositions returns each nonzero entry's index in the sparse matrix, so that a seed drops the same entries from
+// dense and sparse features.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {
@@ -116,7 +116,7 @@ func transposed(x []float32, rows, columns int) []float32 {
 	return t
 }
 
-// Neighbours returns the graph for one pass, with gradients if train, and dropout unless random is nil.
+// Neighbours returns the graph for one run of a model: with gradients if train, with dropout unless random is nil.
 func (d *Loaded) Neighbours(train bool, random *Random) Neighbours {
 	return Neighbours{adjacency: d.near, product: d.near.product, train: train, random: random.generator(),
 		kept: new(*Node)}
@@ -134,7 +134,7 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 	return x
 }
 
-// SetDegrees sets |N_v| for each node v, if the graph lacks some neighbours.
+// SetDegrees sets |N_v| of each node v, for a graph that lacks some neighbours.
 func (d *Loaded) SetDegrees(degrees []float32) error {
 	return d.near.set(&d.near.degrees, "degree", degrees)
 }

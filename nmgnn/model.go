@@ -40,7 +40,7 @@ type Pass struct {
 	Near     Neighbours
 	Features Input   // [nodes, width]
 	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: no masking
-	ZeroOne  bool    // the mask holds only 0 and 1
+	ZeroOne  bool    // states that the mask holds only 0 and 1
 	Random   *Random // for dropout; nil outside training
 	// Seen [nodes, 1] is nonzero for nodes whose results are read; results of other nodes may be wrong. nil: all are
 	// read.
@@ -70,7 +70,7 @@ func (m Model) Forward(p Pass) []*Node {
 	return all
 }
 
-// isLean reports whether the shortcuts of [kernels.Lean] leave all digits of the results as they are.
+// isLean reports whether the shortcuts of [kernels.Lean] change no digit of the results.
 func (m Model) isLean() bool {
 	return !m.Norm && !slices.ContainsFunc(m.Layers, func(l Layer) bool {
 		switch l := l.(type) {
@@ -83,8 +83,8 @@ func (m Model) isLean() bool {
 	})
 }
 
-// seen returns, for the features and for h^(1)…h^(k), which rows are read: k+1 tensors [nodes, 1], nonzero for these
-// rows; nil: all rows.
+// seen returns k+1 tensors [nodes, 1], for the features and h^(1)…h^(k). Each is nonzero for rows that are read; nil
+// means all rows.
 func (m Model) seen(p Pass) []*Node {
 	all := make([]*Node, len(m.Layers)+1)
 	if p.Seen == nil || p.After != nil || m.Norm {
@@ -93,7 +93,7 @@ func (m Model) seen(p Pass) []*Node {
 	all[len(m.Layers)] = p.Seen
 	for i := len(m.Layers) - 1; i >= 0; i-- {
 		var mask *Node
-		switch l := m.Layers[i].(type) { // not a method, which types that embed these layers would inherit
+		switch l := m.Layers[i].(type) { // no method, which types that embed these layers would inherit
 		case GIN:
 			if mask = p.Mask; l.Norm {
 				return make([]*Node, len(all))
@@ -115,7 +115,7 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 	return out
 }
 
-// step returns [Model.Step]'s output and, if that is ReLU(before), before, else nil.
+// step returns [Model.Step]'s output. If the output is the ReLU of a node, before is that node, else nil.
 func (m Model) step(p Pass, i int, h Input) (out, before *Node) {
 	scope := p.Scope.In("layer%d", i)
 	defer nameLayer(i, m.Layers[i])
@@ -212,8 +212,8 @@ func checkAttention(heads, width int, dropout float64) error {
 	return hyper.CheckDropRate("dropout", dropout)
 }
 
-// relu returns max(x, 0). It uses Where, whose gradient takes one operation; that of a maximum takes five. In
-// WebAssembly those five are faster, as each has a loop in nmgnn/internal/kernels/fused/lanes.
+// relu returns max(x, 0). It uses Where, whose gradient takes one operation; a maximum's gradient takes five. In
+// WebAssembly the five are faster, as each has a loop in nmgnn/internal/kernels/fused/lanes.
 func relu(x *Node) *Node {
 	if runtime.GOARCH == "wasm" {
 		return activation.Relu(x)
@@ -252,7 +252,7 @@ func Build(p hyper.Parameters, classes int) Model {
 
 var layers = map[string]maker{}
 
-// maker makes a layer; width is the sum of its heads' widths.
+// maker makes a layer of this many heads, whose widths sum to width.
 type maker func(p hyper.Parameters, width, heads int) Layer
 
 func named(model string, layer maker) struct{} {

@@ -21,8 +21,8 @@ import (
 // equal parts of the width, in order. mask [nodes, 1] is δ and gets no gradient; nil: all ones.
 type Neighbours struct {
 	*adjacency
-	product kernels.Product // adjacency.product, told which rows are seen
-	seen    *Node           // [nodes, 1]: nonzero for result rows that are read; nil: all
+	product kernels.Product // adjacency.product for the rows that seen marks
+	seen    *Node           // [nodes, 1]: nonzero for rows of results that are read; nil: all
 	train   bool
 	random  *kernels.Random // nil: no dropout
 	drop    *kernels.Stream // draws the edges that a regulariser drops; may be nil
@@ -31,7 +31,7 @@ type Neighbours struct {
 	mask    *Node           // set by MaskOthers
 }
 
-// adjacency holds a graph's neighbours in variables, shared by all passes.
+// adjacency holds a graph's neighbours in variables, shared by all computations.
 type adjacency struct {
 	store   *model.Store
 	path    string
@@ -41,9 +41,9 @@ type adjacency struct {
 	product kernels.Product
 	self    *adjacency      // the same graph with v in N_v; made on first use
 	isSelf  bool            // v is in N_v
-	degrees *model.Variable // [nodes, 1]; nil: the rows' lengths
+	degrees *model.Variable // |N_v| [nodes, 1]; nil: the rows' lengths
 	own     *model.Variable // [nodes, 1]: 1 for rows that SetOwn marks; nil: all
-	// readsAll: an operation other than a sum reads the entries, so masked entries may change results.
+	// readsAll means that an operation other than a sum reads the entries, so masked ones may change results.
 	readsAll bool
 }
 
@@ -146,7 +146,7 @@ func (n Neighbours) othersMasked(keep *Node) *Node {
 			return 0
 		})
 	}
-	// Both are zero in padding rows, as all factors of entries must be.
+	// self and other are zero in padding rows, as all factors of entries must be.
 	self, other := n.product.Floats("self", is(true)).NodeValue(g), n.product.Floats("other", is(false)).NodeValue(g)
 	return times(keep, StopGradient(Add(self, Mul(other, n.product.Gather(n.mask)))))
 }
@@ -164,7 +164,7 @@ func (n Neighbours) present(g *Graph) *Node {
 	return *n.kept
 }
 
-// edgeNumbers numbers edges from 1, with one number for both directions; v's own entries get 0.
+// edgeNumbers returns the number of each entry's edge: from 1, equal for both directions; 0 for v's own entry.
 func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	number, next := make([]int32, m.NumEntries()), int32(1)
 	for i, row := range m.RowIndices() {
@@ -285,8 +285,8 @@ func (n Neighbours) Targets(h *Node) *Node {
 	return kernels.Targets(n.product, h, n.train)
 }
 
-// Weights returns constants [entries, functions]: each function's results for all v and u ∈ N_v, by their numbers in
-// the graph. Different weights need different names.
+// Weights returns constants [entries, functions]: each function's value at every entry (v, u), given as node numbers.
+// Different weights need different names.
 func (n Neighbours) Weights(g *Graph, name string, of ...func(v, u int32) float32) *Node {
 	n.readsAll = true
 	columns := make([]*Node, len(of))
@@ -339,7 +339,7 @@ func (n Neighbours) WeightedSum(weights, h, mask *Node) *Node {
 	return kernels.WeightedSum(n.product, n.othersMasked(weights), Masked(h, mask), n.train)
 }
 
-// Attention returns WeightedSum(EntryDropout(Softmax(e), rate), h, mask), in half the time.
+// Attention returns WeightedSum(EntryDropout(Softmax(e), rate), h, mask), but takes half the time.
 func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
 	n.ofEntries("e", e)
 	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
@@ -375,7 +375,7 @@ func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 	return n.product.PairScores(h, a, b)
 }
 
-// Min returns minima where [Neighbours.Max] returns maxima.
+// Min is [Neighbours.Max] with minima.
 func (n Neighbours) Min(h, mask *Node) *Node { return Neg(n.Max(Neg(h), mask)) }
 
 // Std returns the standard deviation of h_u over u ∈ N_v, per column, as in PNA: √(max(mean h² − (mean h)², 0) + 10⁻⁵).

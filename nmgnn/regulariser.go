@@ -27,7 +27,7 @@ type DropEdge struct{ Rate float64 }
 func (d DropEdge) Apply(p Pass) Pass {
 	if d.Rate > 0 {
 		if p.Features != nil {
-			// Else XLA fuses the validation loss of attention models differently, which changes its last digit.
+			// Without this, XLA fuses attention models' validation loss differently, which changes its last digit.
 			kernels.Complete(p.Features.Graph())
 		}
 		p.Near = p.Near.withoutEdges(p.Random, d.Rate)

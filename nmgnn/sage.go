@@ -20,7 +20,6 @@ type SAGE struct {
 func (l SAGE) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
 	g := h.Graph()
 	in := h.Width()
-	// One product with both matrices reads the features once.
 	both := h.Times(Concatenate([]*Node{
 		Weights(scope, g, "weights", in, in, l.Width), Weights(scope, g, "root_weights", in, in, l.Width)}, -1))
 	neighbours := SliceAxis(both, 1, AxisRange(0, l.Width))

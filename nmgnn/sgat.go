@@ -13,8 +13,8 @@ import (
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / |v∪N_v| + b
 type SGAT struct {
 	Width int // outputs
-	// Dropout is the probability of dropping a weight 1/|v∪N_v| in training. As in GAT, each of Heads (0: 1) parts of
-	// the outputs drops its own weights.
+	// Dropout is the probability of dropping a weight 1/|v∪N_v| in training. The outputs are divided into Heads parts
+	// (0 means 1); as in GAT, each part drops its own weights.
 	Dropout float64
 	Heads   int
 	// KeepSelf is as in [GAT].
@@ -31,7 +31,7 @@ func (l SGAT) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) 
 	wh := h.Times(GlorotWeights(scope, g, "weights", h.Width(), l.Width))
 	var mean *Node
 	if near.drops(l.Dropout) {
-		near.random.Next() // unused draws, which keep recorded results reproducible
+		near.random.Next() // unused, but needed to reproduce recorded results
 		alike := ZerosLike(near.Targets(Zeros(g, shapes.Make(wh.DType(), near.NumNodes(), max(l.Heads, 1)))))
 		mean = near.Attention(alike, wh, mask, l.Dropout)
 	} else {

@@ -8,10 +8,10 @@ import (
 	"nodemask/datasets"
 )
 
-// largestBatch is the largest number of newcomers per batch; larger batches hold one linked group.
+// largestBatch is the largest number of newcomers in a batch of more than one linked group.
 const largestBatch = 512
 
-// links returns each newcomer's linked newcomers; known is the number of cached nodes.
+// links returns each newcomer's neighbours among the newcomers; known is the number of cached nodes.
 func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	if n == nil {
 		return nil, errors.New("the newcomers are nil: read them with datasets.ReadNewcomers")
@@ -36,8 +36,8 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	return linked, n.Features.Check()
 }
 
-// batches divides newcomers into batches of at most [largestBatch]. Newcomers that are linked, directly or through
-// others, share a batch, which may be larger. Nodes in a batch ascend.
+// batches divides newcomers into batches of ascending numbers. Newcomers that are linked, directly or through others,
+// share a batch; a batch exceeds [largestBatch] only if one such group does.
 func batches(linked [][]int32) [][]int32 {
 	// above is a union-find forest; a group's root is its first node.
 	above := make([]int32, len(linked))

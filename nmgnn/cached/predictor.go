@@ -24,11 +24,11 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Predictor predicts new nodes with a model and its cache. Whatever the graph's size, it reads only a new node's
-// features and, for each train neighbour, features and one row per hidden layer.
+// Predictor predicts new nodes with a model and its cache. For a new node it reads the node's features and, for
+// each train neighbour, features and one row per hidden layer, whatever the graph's size.
 //
 // A batch is a small graph of new nodes and their train neighbours. Linked new nodes share a batch, so batching does
-// not change predictions. Shapes are rounded up to powers of two, to compile few programs.
+// not change predictions. Shapes are rounded up to powers of two, so that few programs are compiled.
 //
 // Concurrent use is safe, but batches run one by one. Close the predictor before the cache.
 type Predictor struct {
@@ -38,7 +38,7 @@ type Predictor struct {
 	cache   *Cache
 	known   map[string]int32
 
-	computing sync.Mutex                   // held from filling a program to reading its output
+	computing sync.Mutex                   // held while a program's inputs are set and it runs
 	programs  map[batchShape]*batchProgram // nil when closed
 }
 
@@ -52,7 +52,7 @@ type Prediction struct {
 }
 
 // NewPredictor returns a predictor, whose programs are compiled on first use. It returns an error for a model that
-// needs several runs, a cache that does not fit the model, or duplicate ids.
+// needs several runs (DropGNN), a cache that does not fit the model, or duplicate ids.
 func NewPredictor(b *backend.Backend, m *Model, c *Cache) (*Predictor, error) {
 	if c == nil {
 		return nil, errors.New("the cache is nil: read the model's own with LoadCache")
@@ -84,9 +84,9 @@ func (p *Predictor) Known(id string) (int32, bool) {
 	return v, ok
 }
 
-// Predict calls emit for each newcomer, in order. Newcomers read one another along edges; [datasets.Newcomers.Apart]
-// removes these. Predict returns the context's or emit's error, or an error for an invalid newcomer or a closed
-// predictor, backend or cache.
+// Predict calls emit for each newcomer, in order. Newcomers read one another along their edges, which
+// [datasets.Newcomers.Apart] removes. Predict returns the context's or emit's error, or an error for an invalid
+// newcomer or a closed predictor, backend or cache.
 func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
 	defer gomlx.Guard(&err, "predicting")
 	return safetensors.Guard(p.cache.path, func() error { return p.predict(ctx, n, emit) })
@@ -108,7 +108,7 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 		features = features.RowNormalized()
 	}
 	features = features.Stored(p.cache.Features.IsSparse())
-	// Batches do not keep the newcomers' order, so predictions wait for their turn.
+	// Batches do not keep the newcomers' order, so a prediction waits until all earlier ones are emitted.
 	predictions := make([]Prediction, len(n.IDs))
 	next, done := 0, make([]bool, len(n.IDs))
 	for _, members := range batches(linked) {
@@ -135,18 +135,17 @@ func (p *Predictor) predict(ctx context.Context, n *datasets.Newcomers, emit fun
 	return nil
 }
 
-// batchShape holds a program's sizes. nodes is the number of newcomers, cached nodes and padding rows.
 type batchShape struct{ newcomers, nodes, edges, features int }
 
 type batchProgram struct {
 	store  *model.Store
 	data   *nmgnn.Loaded
-	hidden []*model.Variable // cached nodes' representations, per hidden layer
+	hidden []*model.Variable // per hidden layer: the cached nodes' representations
 	exec   *model.Exec
 }
 
-// batch returns class probabilities, a row per member, and padding rows after them. A member's linked newcomers must
-// all be members.
+// batch returns class probabilities: a row per newcomer in members, then padding rows. Newcomers that are linked to a
+// member must be members.
 func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	members []int32) (infer.Representation, error) {
 	own := make(map[int32]int32, len(members))
@@ -167,7 +166,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	shape.nodes = shape.newcomers + atLeast(len(cached)+1)
 	filler := shape.nodes - 1
 
-	// The last row, which no node reads, takes the edges that pad the shape.
+	// Padding edges are in the last row, which no other node reads.
 	edges := &csr.Graph{Offsets: make([]int64, 1, shape.nodes+1), Indices: make([]int32, 0, shape.edges)}
 	degrees := make([]float32, shape.nodes)
 	for row := range shape.nodes {
@@ -243,8 +242,8 @@ func (p *Predictor) program(shape batchShape, edges *csr.Graph, x datasets.Featu
 			program.free()
 		}
 	}()
-	// Given no backend, Load uses scatter operations. Their shapes depend only on the number of edges, so the program
-	// fits other graphs with as many.
+	// Given no backend, Load uses scatter operations. Their shapes depend only on the numbers of nodes and edges, so
+	// the program fits other graphs of these sizes.
 	if program.data, err = nmgnn.Load(program.store, "/"+gomlx.DataScope, edges, x,
 		nmgnn.LoadOptions{}); err != nil {
 		return nil, err
@@ -315,8 +314,7 @@ func addRows(x *datasets.Features, rows int) {
 	x.Append(zeros)
 }
 
-// fill adds zeros to the last row of sparse features until the number of entries is a power of two, and returns that
-// number.
+// fill adds zeros to the last row of sparse features until the number of entries is a power of two, which it returns.
 func fill(x *datasets.Features) int {
 	if x.IsSparse() {
 		padding := atLeast(len(x.Columns)+1) - len(x.Columns)

@@ -34,16 +34,16 @@ const (
 	ownKey         = "own_layers"
 )
 
-// Model is a saved trained model, with all that predicting needs.
+// Model is a trained model with all that predicting needs, as saved in a file.
 type Model struct {
 	Settings hyper.Parameters `json:"settings"`
 	Classes  []string         `json:"classes"`  // names, by number
 	Features int              `json:"features"` // width
 	Data     string           `json:"data"`     // name of the training data
 	Seed     uint64           `json:"seed"`
-	// FeatureNames are the columns, in the model's order; nil if unknown. The fingerprint ignores them.
+	// FeatureNames are the names of the features' columns, in order; nil if unknown. [Model.Fingerprint] ignores them.
 	FeatureNames []string `json:"-"`
-	// Weights are those of the best epoch.
+	// Weights are those after the best epoch.
 	Weights []infer.Weight `json:"-"`
 	// Own is the custom model with these weights; nil if Settings describe the model. Save does not write Own:
 	// [LoadOwn] takes it as an argument.
@@ -64,7 +64,7 @@ func (m *Model) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Network returns the model for one run, without masking or dropout. DropGNN needs several runs.
+// Network returns the model for one run, without masking or dropout. [Model.Check] refuses DropGNN.
 func (m *Model) Network() infer.Model {
 	network := infer.Model{Weights: m.Weights, NormalizeFeatures: m.Settings.NormalizeFeatures}
 	if m.Own != nil {
@@ -96,7 +96,7 @@ func tensorName(path string) (string, error) {
 func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".", "/") }
 
 // Save writes the model atomically to a safetensors file (docs/FORMATS.md). For a model that [LoadModel] would refuse
-// it returns an error and keeps an existing file.
+// it returns an error and does not change an existing file.
 func (m *Model) Save(path string) error { return m.builder().WriteFile(path) }
 
 // SaveWith writes the model and its cache into one file, for [LoadModel] and [LoadCache].
@@ -174,7 +174,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	m := &Model{Own: own}
 	for key, into := range m.described() {
 		if _, err := file.Metadata(key); err != nil && key == namesKey {
-			continue // older files lack names
+			continue // files of earlier versions lack names
 		}
 		if err := decodeMetadata(file, path, key, into); err != nil {
 			return nil, err
@@ -203,7 +203,6 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	return m, nil
 }
 
-// checkOwn checks that own is nil unless the file holds a custom model, and then has as many layers.
 func checkOwn(file *safetensors.File, path string, own *nmgnn.Model) error {
 	layers, err := file.Metadata(ownKey)
 	switch is := err == nil; {
@@ -268,8 +267,8 @@ func (m *Model) String() string {
 		m.Settings.Layers, m.Features, len(m.Classes), m.Data, m.Seed)
 }
 
-// Match returns f with its columns in the model's order, and whether any column moved. If the model has no names, Match
-// returns f itself. The error lists missing features.
+// Match returns f, whose columns have these names, with its columns in the model's order, and whether any column moved.
+// If the model has no names, Match returns f itself. The error lists missing features.
 func (m *Model) Match(names []string, f datasets.Features, file string) (_ datasets.Features, moved bool, err error) {
 	if m.FeatureNames == nil || len(names) != f.Width || slices.Equal(names, m.FeatureNames) {
 		return f, false, nil

@@ -55,8 +55,8 @@ func (c *Cache) put(file *safetensors.Builder) error {
 
 func hiddenName(i int) string { return fmt.Sprintf("%shidden%d", withinModel, i+1) }
 
-// LoadCache returns the model's cache from a file that [Model.SaveWith] wrote. If files can be mapped, features and
-// representations stay on disk, so a cache may exceed memory; ids take some 80 bytes per node.
+// LoadCache returns the model's cache from a file that [Model.SaveWith] wrote. Where files can be memory-mapped,
+// features and representations stay on disk, so a cache may exceed memory; ids take some 80 bytes of it per node.
 //
 // It reads the whole file to verify checksums and values, at about 1 GB per second or the disk's speed.
 //
@@ -131,7 +131,7 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 	return c, nil
 }
 
-// readIDs copies the ids, since they outlive the mapped file.
+// readIDs copies the ids, which outlive the mapped file.
 func readIDs(file *safetensors.File, path string) ([]string, error) {
 	ends, _, err := safetensors.Get[int64](file, withinModel+"ids.offsets", safetensors.Any)
 	if err != nil {
@@ -204,15 +204,15 @@ func (c *Cache) Close() error {
 type Cache struct {
 	IDs      []string
 	Features datasets.Features      // normalized if the model requires that
-	Hidden   []infer.Representation // each hidden layer's output [train nodes, width]
-	Degrees  []int32                // numbers of neighbours in the train graph
+	Hidden   []infer.Representation // output [train nodes, width] of each hidden layer
+	Degrees  []int32                // each node's number of neighbours in the train graph
 
 	file *safetensors.File // nil if the cache is in memory
 	path string
 }
 
-// New returns the cache of the train nodes' hidden representations and features. Normalize features first if the model
-// does.
+// New returns the cache of the train nodes' hidden representations and features. If the model normalizes features, they
+// must be normalized.
 func New(g *datasets.Graph, train datasets.Phase, features datasets.Features, hidden []infer.Representation) *Cache {
 	nodes := len(train.Nodes)
 	c := &Cache{Hidden: hidden, Features: features, Degrees: make([]int32, nodes), IDs: make([]string, nodes)}

@@ -25,8 +25,8 @@ import (
 type Options struct {
 	// Class is the class to explain; nil means the predicted one.
 	Class *int
-	// Masks limits how many masks are computed for the shares: at most 2²⁴; 0 means 16,384. If all distinct masks fit,
-	// shares are exact; else they are estimated from at least 16 random orders of the branches.
+	// Masks limits how many masks are computed for [Branch].Share: at most 2²⁴; 0 means 16,384. If all distinct masks
+	// fit, shares are exact; else they are estimated from at least 16 random orders of the branches.
 	Masks int
 	// Seed is the seed of the random orders.
 	Seed uint64
@@ -49,11 +49,11 @@ type Explanation struct {
 	Logits    []float32 // of the root, unmasked [classes]
 	// Alone is the root's logit without neighbours. The explained logit is Alone plus all shares.
 	Alone float64
-	// Exact means that all distinct masks were computed; else shares come from Orders random orders.
+	// Exact means that all distinct masks were computed; else shares are estimated from random orders.
 	Exact bool
 	// Masks and Orders count the masks and random orders computed for the shares.
 	Masks, Orders int
-	// Branches hold each tree node's contribution; the root's is 0.
+	// Branches hold each tree node's contribution, by its number; the root's is 0.
 	Branches []Branch
 	// Features are the root's nonzero features, sorted by effect on the logit.
 	Features []Feature
@@ -65,8 +65,8 @@ func (e *Explanation) Logit() float64 { return float64(e.Logits[e.Class]) }
 // Branch holds a tree node's contribution to the logit.
 type Branch struct {
 	// Share is the Shapley value: how much unmasking this tree node raises the logit, averaged over random masks of the
-	// other nodes with keep rates uniform in 0 to 1. Shares sum to the logit minus Alone. Error is Share's standard
-	// error; 0 if exact.
+	// other tree nodes with keep rates uniform in 0 to 1. Shares sum to the logit minus Alone. Error is Share's
+	// standard error; 0 if exact.
 	Share float64 `json:"share"`
 	Error float64 `json:"error,omitempty"`
 	// Without is the loss in logit from masking only this tree node, which also cuts off its subtree.
@@ -116,8 +116,6 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 	e.Features = x.ownFeatures()
 	e.Exact, e.Masks, e.Orders = shares.orders == 0, shares.masks(), shares.orders
 
-	// Logits are requested in this order: whole tree, root alone, each branch masked, each branch alone, each feature
-	// zeroed, masks for shares.
 	n := tree.NumNodes()
 	kept := make([]bool, n)
 	ask := func(mask func(i int32) bool) {
@@ -137,7 +135,6 @@ func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Gr
 		for i := one; i >= 0; i = tree.Parent[i] {
 			onPath[i] = true
 		}
-		// kept[above] is set: parents come before their children.
 		ask(func(i int32) bool {
 			above := tree.Parent[i]
 			return onPath[i] || above == one || above > one && kept[above]
@@ -226,9 +223,9 @@ type explainer struct {
 	backend  *backend.Backend
 	model    infer.Model
 	graph    *datasets.Graph
-	features datasets.Features // the tree nodes' rows; then, per feature, the root's row without it
+	features datasets.Features // the tree nodes' rows; then, for each feature of the root, its row without that feature
 	found    [][]float32
-	err      error // the first error
+	err      error
 }
 
 // ownFeatures returns the root's nonzero features. For each, it appends to x.features the root's row without it.
@@ -274,7 +271,6 @@ func (x *explainer) goesOn() bool {
 	return x.err == nil
 }
 
-// If the forest is full, runFull runs the model, clears the forest and returns true.
 func (x *explainer) runFull() bool {
 	full := x.full()
 	if full {

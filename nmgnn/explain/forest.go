@@ -8,15 +8,15 @@ import (
 	"nodemask/aggtree"
 )
 
-// mostEntries limits a forest's memory.
+// mostEntries is the most nodes and edges of a forest, to limit memory.
 const mostEntries = 1 << 21
 
 // forest is one graph of copies of an aggregation tree under many masks; equal subtrees are stored once. A forest node
 // is a copy of a tree node under one mask and has its representation under that mask.
 type forest struct {
 	tree  *aggtree.Tree
-	whole []int32          // by tree node: its copy in the unmasked tree
-	muted []int32          // by tree node: its masked copy
+	whole []int32          // by tree node: its forest node in the unmasked tree
+	muted []int32          // by tree node: its masked forest node
 	known map[string]int32 // forest nodes other than roots, by a key that add makes
 
 	node    []int32 // by forest node: its tree node
@@ -33,7 +33,7 @@ func newForest(t *aggtree.Tree) *forest {
 	return f
 }
 
-// clear removes all but the whole tree, whose features are in rows 0 to NumNodes-1.
+// clear leaves only the forest nodes in whole and muted; tree node i has row i of the features.
 func (f *forest) clear() {
 	n := f.tree.NumNodes()
 	*f = forest{tree: f.tree, whole: make([]int32, n), muted: make([]int32, n), known: map[string]int32{},
@@ -73,7 +73,7 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 
 func (f *forest) full() bool { return len(f.node)+len(f.indices) > mostEntries }
 
-// branch returns the forest node of tree node i: its kept children are from states, the others masked.
+// branch returns the forest node of tree node i: kept children are from states, masked ones from muted.
 func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	first, end := f.tree.Children(i)
 	children := make([]int32, 0, end-first)
@@ -96,7 +96,7 @@ func (f *forest) states(kept []bool) []int32 {
 	return states
 }
 
-// ask requests the root's logits under a mask; nodes below a masked one do not matter.
+// ask requests the root's logits under a mask. Nodes below a masked node have no effect.
 func (f *forest) ask(kept []bool) {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i > 0; i-- {

@@ -11,11 +11,11 @@ import (
 // shares chooses masks and computes Shapley values from their logits.
 //
 // The value of a set of tree nodes is the logit if only the set is unmasked. Nodes below a masked one have no effect,
-// so only sets that contain every member's parent count.
+// so only sets with the parents of all members are used.
 type shares struct {
 	tree   *aggtree.Tree
-	sets   [][]bool // all sets; nil if too many (then orders are drawn)
-	orders int      // number of random orders, even; 0 if sets is not nil
+	sets   [][]bool // all sets; nil if there are too many
+	orders int      // number of random orders (even), if sets is nil; else 0
 	seed   uint64
 }
 
@@ -39,7 +39,7 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns the number of sets. A child of a set's node is either not in it, or in it with any set of nodes below.
+// count returns the number of sets. Each child of a node in a set is absent, or heads any set of its own branch.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -52,7 +52,7 @@ func (s *shares) count() float64 {
 	return below[0]
 }
 
-// enumerate appends all sets that contain, of the tree nodes before i, those in kept.
+// enumerate appends all sets that equal kept for tree nodes before i.
 func (s *shares) enumerate(i int, kept []bool) {
 	for ; i < len(kept) && !kept[s.tree.Parent[i]]; i++ {
 		kept[i] = false
@@ -114,7 +114,7 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 		return
 	}
 	for k, kept := range s.sets {
-		in, next := 0, 0 // nodes in the set, and directly below it
+		in, next := 0, 0 // numbers of nodes in the set, and of their children outside it
 		for i, parent := range s.tree.Parent {
 			if parent < 0 || !kept[parent] {
 				continue
@@ -125,8 +125,8 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 				next++
 			}
 		}
-		// A random mask of keep rate p gives this set if it keeps the set's nodes and masks the nodes directly below.
-		// Averaged over p, a node's change has the weight ∫ p^a (1-p)^b dp.
+		// A random mask of keep rate p gives this set if it keeps the set's nodes and masks their other children.
+		// Averaged over p, the change of the logit by one node has the weight ∫ p^a (1-p)^b dp.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {
@@ -140,8 +140,7 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 	}
 }
 
-// beta returns ∫ p^a (1-p)^b dp from 0 to 1, which is a!·b!/(a+b+1)!. For negative powers it returns 0, which is not
-// used.
+// beta returns ∫ p^a (1-p)^b dp from 0 to 1, which is a!·b!/(a+b+1)!, and 0 for negative powers.
 func beta(a, b int) float64 {
 	if a < 0 || b < 0 {
 		return 0
@@ -152,7 +151,7 @@ func beta(a, b int) float64 {
 	return math.Exp(la + lb - both)
 }
 
-// estimate averages each node's change over the orders. An order and its reverse are one sample.
+// estimate averages each node's change of the logit over the orders. An order and its reverse are one sample.
 func (s *shares) estimate(branches []Branch, alone float64, values []float64) {
 	n := len(branches)
 	pair, squares := make([]float64, n), make([]float64, n)

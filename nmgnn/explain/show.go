@@ -35,7 +35,7 @@ func (v View) node(base int32) string {
 	return strconv.Itoa(int(base))
 }
 
-// names returns the ids, or nil if all are numeric: they would look like node numbers.
+// names returns the ids, or nil if all are numeric, as these would look like node numbers.
 func (v View) names() []string {
 	for _, id := range v.Graph.NodeIDs {
 		if _, err := strconv.Atoi(id); err != nil {

@@ -51,7 +51,7 @@ func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 
 func (m Mask) Delta() []float32 {
 	delta := make([]float32, len(m))
 	for v, masked := range m {
-		one := math.Float32bits(1) // compiles to a conditional move: CPUs cannot predict a branch on masked
+		one := math.Float32bits(1) // compiles to a conditional move, since CPUs cannot predict a branch on masked
 		if masked {
 			one = 0
 		}

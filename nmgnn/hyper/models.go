@@ -9,12 +9,12 @@ import (
 type Traits struct {
 	Name   string
 	Title  string // display name; "": the name in capitals
-	Preset string // name of the default parameters; "": standard
+	Preset string // name of the default parameters; "" means "standard"
 
 	ELU       bool // activation ELU instead of ReLU
 	MLP       bool // layers are MLPs of Parameters.MLPLayers linear layers, with optional batch normalisation
 	Attention bool // neighbours have weights, which can be dropped
-	Heads     bool // several heads share the width, each with its own weights of neighbours
+	Heads     bool // the width is divided among heads, each with its own weights of neighbours
 	SelfTerm  bool // a masked node's own term can stay unmasked
 
 	Matrices int // weight matrices per linear layer, for estimates of memory; 0: 1

@@ -56,12 +56,12 @@ const (
 	StopOnF1   StopOn = "f1"   // the highest macro F1
 	// StopOnAccuracy is the highest accuracy.
 	StopOnAccuracy StopOn = "accuracy"
-	// StopOnEither is the rule of GAT's authors: patience counts from the last epoch with a best loss or accuracy; the
-	// kept weights are from the last epoch with both at their best.
+	// StopOnEither is the rule of GAT's authors: patience counts from the last epoch with the best loss or accuracy so
+	// far; the kept weights are from the last epoch in which both were the best so far.
 	StopOnEither StopOn = "either"
 )
 
-// StopOns returns all names.
+// StopOns returns all values of [StopOn].
 func StopOns() []StopOn { return []StopOn{StopOnLoss, StopOnF1, StopOnAccuracy, StopOnEither} }
 
 // MaskOver names the nodes that can be masked.
@@ -102,10 +102,10 @@ func Presets() []string { return []string{standard, "gat", "paper"} }
 const standard = "standard"
 
 // Preset returns a preset's parameters, or an error for an unknown name. "standard" is GIN-0 with settings chosen by
-// validation scores without masking, as the paper leaves most open. "gat" is GAT with its authors' settings for Cora
-// (Veličković et al. 2018) and the paper's early stopping. "paper" is GIN as the paper and its references describe it
-// (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation and logits from all layers, stopped early as by GAT's
-// authors.
+// validation scores without masking, as the paper leaves most settings open. "gat" is GAT with its authors' settings
+// for Cora (Veličković et al. 2018) and the paper's early stopping. "paper" is GIN as the paper and its references
+// describe it (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation and logits from all layers, stopped early
+// as by GAT's authors.
 func Preset(name string) (Parameters, error) {
 	p := Parameters{
 		Preset: name, Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 1, Dropout: 0.5,
@@ -248,7 +248,7 @@ func (s StopOn) Check() error {
 	return nil
 }
 
-// CheckDropRate returns an error, which calls the rate what, unless the rate is in [0, 1).
+// CheckDropRate returns an error, which names the rate by the string what, unless the rate is in [0, 1).
 func CheckDropRate(what string, rate float64) error {
 	if !(rate >= 0 && rate < 1) {
 		return fmt.Errorf("%s %v: expected a probability from 0 up to, but not including, 1", what, rate)
@@ -276,25 +276,25 @@ const (
 	NormBoth Norm = "both"
 )
 
-// Norms returns all names.
+// Norms returns all values of [Norm].
 func Norms() []Norm { return []Norm{NormInside, NormBoth} }
 
 // Readout selects how logits are computed; "": they are the last layer's outputs.
 type Readout string
 
 const (
-	// ReadoutLast computes logits by a linear layer on the last representation; all layers are hidden.
+	// ReadoutLast computes logits by a linear layer on the last representation. All other layers are hidden.
 	ReadoutLast Readout = "last"
 	// ReadoutAll computes scores by a linear layer for each representation and for the features, and sums them, as
-	// GIN's authors do. All layers are hidden.
+	// GIN's authors do. All other layers are hidden.
 	ReadoutAll Readout = "all"
 )
 
-// Readouts returns all names.
+// Readouts returns all values of [Readout].
 func Readouts() []Readout { return []Readout{ReadoutLast, ReadoutAll} }
 
-// DropoutOn selects what dropout applies to. "" means the inputs of layers and readout; but with [ReadoutAll], the
-// readout's scores instead of its inputs.
+// DropoutOn selects what dropout applies to. "" means the inputs of layers and readout or, with [ReadoutAll], the
+// inputs of layers and the readout's scores.
 type DropoutOn string
 
 // DropoutOnScores applies dropout only to the readout's scores, as in the code of GIN's authors.

@@ -32,7 +32,7 @@ type Model struct {
 type Weight struct {
 	Path       string // in the store, such as /model/layer0/weights
 	Dimensions []int
-	Values     []float32 // row by row
+	Values     []float32 // row-major
 }
 
 // Options configure a run. The zero value masks no node.
@@ -77,7 +77,7 @@ func (m Model) Run(b *backend.Backend, edges *csr.Graph, x datasets.Features, o 
 	return gomlx.Matrices[Representation](outputs)
 }
 
-// check is needed since kernels do not check their inputs.
+// check returns an error for invalid inputs, which kernels do not check.
 func (m Model) check(b *backend.Backend, edges *csr.Graph, x datasets.Features) error {
 	if edges == nil {
 		return errors.New("the graph is nil: build one with csr.FromEdges")
@@ -91,7 +91,6 @@ func (m Model) check(b *backend.Backend, edges *csr.Graph, x datasets.Features) 
 	return x.Check()
 }
 
-// program compiles do; the weights have no values yet.
 func (m Model) program(b *backend.Backend, store *model.Store, edges *csr.Graph, x datasets.Features,
 	o Options, do func(p nmgnn.Pass) []*Node) (*model.Exec, error) {
 	n := edges.NumNodes()
