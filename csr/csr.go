@@ -20,7 +20,7 @@ type Graph struct {
 	Indices []int32
 }
 
-// Edge is an edge for [FromEdges]. If directed, Node aggregates from Neighbour.
+// Edge is an edge in a list for [FromEdges]. If directed, Node aggregates from Neighbour.
 type Edge struct{ Node, Neighbour int32 }
 
 // Options configures [FromEdges]; by default edges are undirected.
@@ -227,7 +227,7 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 
 // IsSymmetric reports whether (u, v) is stored for every stored edge (v, u).
 func (g *Graph) IsSymmetric() bool {
-	// All yields v ascending. If row u holds the same v, they are in this order, so entry next[u] must be v.
+	// All yields v ascending, as they would be in row u, so entry next[u] must be v.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
 		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {
@@ -307,7 +307,7 @@ type Matrix struct {
 	Values []float32
 }
 
-// Matrix returns the adjacency matrix; both share memory.
+// Matrix returns the adjacency matrix, which shares g's memory.
 func (g *Graph) Matrix() Matrix {
 	n := g.NumNodes()
 	m := Matrix{Rows: n, Columns: n, Offsets: g.Offsets, Indices: g.Indices}

@@ -20,7 +20,7 @@ const (
 //	y = γ·(h - mean) / √(variance + 10⁻⁵) + β
 //
 // In training, mean and variance (divided by n) are those of all n rows, including masked nodes. The running mean
-// and variance move a tenth towards them (here the variance is divided by max(n-1, 1)); they start at 0 and 1, are
+// and variance move a tenth towards them (with a variance divided by max(n-1, 1)); they start at 0 and 1, are
 // saved with the model and used outside training. γ starts at 1, β at 0; both are trained.
 func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]

@@ -16,7 +16,7 @@ const leak = 0.2
 //	α_vu = softmax over u ∈ v∪N_v of LeakyReLU(a_target·W·h_v + a_source·W·h_u)
 //
 // The softmax includes masked neighbours, so their weight is not redistributed. u can be v, so v's own term can be
-// masked too. Heads are concatenated.
+// masked too. Heads' outputs are concatenated.
 type GAT struct {
 	Heads   int     // 0 means 1
 	Width   int     // outputs of each head

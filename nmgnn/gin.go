@@ -15,7 +15,7 @@ import (
 //
 // v's own term is never masked, and nothing is rescaled.
 type GIN struct {
-	Width   []int   // widths of the MLP's linear layers, which have ReLUs between them
+	Width   []int   // widths of the MLP's linear layers, with ReLUs between them
 	Epsilon float64 // 0 gives the paper's GIN-0
 	// LearnEpsilon trains ε, which starts at Epsilon (GIN-ε).
 	LearnEpsilon bool

@@ -93,7 +93,7 @@ func (m Model) seen(p Pass) []*Node {
 	all[len(m.Layers)] = p.Seen
 	for i := len(m.Layers) - 1; i >= 0; i-- {
 		var mask *Node
-		switch l := m.Layers[i].(type) { // no method, which types that embed these layers would inherit
+		switch l := m.Layers[i].(type) { // not a method: types that embed these layers would inherit it
 		case GIN:
 			if mask = p.Mask; l.Norm {
 				return make([]*Node, len(all))

@@ -368,8 +368,8 @@ func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 	return n.product.Attend(a)
 }
 
-// Scores returns source and target [nodes, heads] for [Neighbours.PairAttention]: per head, inner products of h [nodes,
-// width] with a and with b [heads, width/heads].
+// Scores returns source and target [nodes, heads] for [Neighbours.PairAttention]: per head, the inner products of h
+// [nodes, width] with a (source) and with b (target). a and b are [heads, width/heads].
 func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 	n.ofNodes("h", h, 0)
 	return n.product.PairScores(h, a, b)

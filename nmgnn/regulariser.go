@@ -6,7 +6,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Regulariser changes the training pass in every epoch. Node masking ([Pass].Mask) silences a node towards all
+// Regulariser changes the [Pass] of training in every epoch. Node masking ([Pass].Mask) silences a node towards all
 // neighbours in all layers for an epoch, without rescaling. The alternatives:
 //
 //   - [DropEdge] removes edges: a node may still reach some neighbours. Degrees and attention use the remaining edges.
@@ -15,7 +15,7 @@ import (
 type Regulariser interface {
 	// Apply returns the changed pass. It draws from p.Random, which is not nil.
 	Apply(p Pass) Pass
-	// DropRate returns the rate, in [0, 1). Regularisers that differ only in rate share a compiled program.
+	// DropRate returns the drop probability, in [0, 1). Regularisers that differ only in it share a compiled program.
 	DropRate() float64
 }
 

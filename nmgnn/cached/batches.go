@@ -36,7 +36,7 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	return linked, n.Features.Check()
 }
 
-// batches divides newcomers into batches of ascending numbers. Newcomers that are linked, directly or through others,
+// batches divides newcomers into batches, ascending in each. Newcomers that are linked, directly or through others,
 // share a batch; a batch exceeds [largestBatch] only if one such group does.
 func batches(linked [][]int32) [][]int32 {
 	// above is a union-find forest; a group's root is its first node.

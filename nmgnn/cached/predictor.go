@@ -28,7 +28,7 @@ import (
 // each train neighbour, features and one row per hidden layer, whatever the graph's size.
 //
 // A batch is a small graph of new nodes and their train neighbours. Linked new nodes share a batch, so batching does
-// not change predictions. Shapes are rounded up to powers of two, so that few programs are compiled.
+// not change predictions. Shapes are rounded up to powers of two, so few programs are compiled.
 //
 // Concurrent use is safe, but batches run one by one. Close the predictor before the cache.
 type Predictor struct {
@@ -140,7 +140,7 @@ type batchShape struct{ newcomers, nodes, edges, features int }
 type batchProgram struct {
 	store  *model.Store
 	data   *nmgnn.Loaded
-	hidden []*model.Variable // per hidden layer: the cached nodes' representations
+	hidden []*model.Variable // cached nodes' representations, by hidden layer
 	exec   *model.Exec
 }
 

@@ -58,7 +58,7 @@ func hiddenName(i int) string { return fmt.Sprintf("%shidden%d", withinModel, i+
 // LoadCache returns the model's cache from a file that [Model.SaveWith] wrote. Where files can be memory-mapped,
 // features and representations stay on disk, so a cache may exceed memory; ids take some 80 bytes of it per node.
 //
-// It reads the whole file to verify checksums and values, at about 1 GB per second or the disk's speed.
+// It reads the whole file to verify checksums and values, at about 1 GB per second or, if slower, the disk's speed.
 //
 // While using the cache do not modify the file in place; saving over it is safe. Close the cache after use.
 func LoadCache(path string, m *Model) (c *Cache, err error) {
@@ -204,15 +204,15 @@ func (c *Cache) Close() error {
 type Cache struct {
 	IDs      []string
 	Features datasets.Features      // normalized if the model requires that
-	Hidden   []infer.Representation // output [train nodes, width] of each hidden layer
+	Hidden   []infer.Representation // each hidden layer's output [train nodes, width]
 	Degrees  []int32                // each node's number of neighbours in the train graph
 
 	file *safetensors.File // nil if the cache is in memory
 	path string
 }
 
-// New returns the cache of the train nodes' hidden representations and features. If the model normalizes features, they
-// must be normalized.
+// New returns the cache of the train nodes' hidden representations and features, which must be normalized if the model
+// normalizes features.
 func New(g *datasets.Graph, train datasets.Phase, features datasets.Features, hidden []infer.Representation) *Cache {
 	nodes := len(train.Nodes)
 	c := &Cache{Hidden: hidden, Features: features, Degrees: make([]int32, nodes), IDs: make([]string, nodes)}

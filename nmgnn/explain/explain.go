@@ -206,7 +206,7 @@ func largest(x []float32) int {
 
 func descending(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) }
 
-// Top returns up to most tree nodes with the largest absolute shares, descending.
+// Top returns at most this many tree nodes: those with the largest absolute shares, descending.
 func (e *Explanation) Top(most int) []int32 {
 	nodes := make([]int32, e.Tree.NumNodes()-1)
 	for k := range nodes {
@@ -223,7 +223,7 @@ type explainer struct {
 	backend  *backend.Backend
 	model    infer.Model
 	graph    *datasets.Graph
-	features datasets.Features // the tree nodes' rows; then, for each feature of the root, its row without that feature
+	features datasets.Features // the tree nodes' rows, then the rows that ownFeatures appends
 	found    [][]float32
 	err      error
 }

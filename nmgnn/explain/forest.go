@@ -8,15 +8,15 @@ import (
 	"nodemask/aggtree"
 )
 
-// mostEntries is the most nodes and edges of a forest, to limit memory.
+// mostEntries is the number of nodes and edges above which a forest is full.
 const mostEntries = 1 << 21
 
 // forest is one graph of copies of an aggregation tree under many masks; equal subtrees are stored once. A forest node
 // is a copy of a tree node under one mask and has its representation under that mask.
 type forest struct {
 	tree  *aggtree.Tree
-	whole []int32          // by tree node: its forest node in the unmasked tree
-	muted []int32          // by tree node: its masked forest node
+	whole []int32          // by tree node: its copy in the unmasked tree
+	muted []int32          // by tree node: its copy if masked
 	known map[string]int32 // forest nodes other than roots, by a key that add makes
 
 	node    []int32 // by forest node: its tree node

@@ -39,7 +39,7 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns the number of sets. Each child of a node in a set is absent, or heads any set of its own branch.
+// count returns the number of sets. A child of a node in a set is absent, or present with any set of its branch.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -126,7 +126,7 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 			}
 		}
 		// A random mask of keep rate p gives this set if it keeps the set's nodes and masks their other children.
-		// Averaged over p, the change of the logit by one node has the weight ∫ p^a (1-p)^b dp.
+		// Averaged over p, the change in logit by one node has the weight ∫ p^a (1-p)^b dp.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {
@@ -151,7 +151,8 @@ func beta(a, b int) float64 {
 	return math.Exp(la + lb - both)
 }
 
-// estimate averages each node's change of the logit over the orders. An order and its reverse are one sample.
+// estimate averages, over the orders, how much unmasking each node changes the logit. An order and its reverse are
+// one sample.
 func (s *shares) estimate(branches []Branch, alone float64, values []float64) {
 	n := len(branches)
 	pair, squares := make([]float64, n), make([]float64, n)

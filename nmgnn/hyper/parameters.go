@@ -165,7 +165,7 @@ func (p Parameters) ModelDropout() float64 {
 	return p.Dropout
 }
 
-// CheckRecorded is [Parameters.Check] for records: it allows retired regularisers.
+// CheckRecorded is [Parameters.Check] for records of earlier runs: it allows retired regularisers.
 func (p Parameters) CheckRecorded() error {
 	if !slices.Contains(Models(), p.Model) {
 		return unknownModel(p.Model)
@@ -283,10 +283,10 @@ func Norms() []Norm { return []Norm{NormInside, NormBoth} }
 type Readout string
 
 const (
-	// ReadoutLast computes logits by a linear layer on the last representation. All other layers are hidden.
+	// ReadoutLast computes logits by a linear layer on the last representation. All GNN layers are hidden.
 	ReadoutLast Readout = "last"
 	// ReadoutAll computes scores by a linear layer for each representation and for the features, and sums them, as
-	// GIN's authors do. All other layers are hidden.
+	// GIN's authors do. All GNN layers are hidden.
 	ReadoutAll Readout = "all"
 )
 
