@@ -48,7 +48,7 @@ func Start(t *testing.T, limit time.Duration) context.Context {
 type Tab struct {
 	*testing.T
 	ctx  context.Context
-	host string // [Tab.In]'s selector
+	host string // the selector given to [Tab.In]
 }
 
 // Open opens a file in a tab of this width in pixels. It first runs the actions before.
@@ -108,8 +108,8 @@ func (b Tab) Run(actions ...chromedp.Action) {
 // Try runs actions and returns their error.
 func (b Tab) Try(actions ...chromedp.Action) error { return chromedp.Run(b.ctx, actions...) }
 
-// In returns a tab in whose expressions $ is the first element that matches selector, and find(s) is the first match of
-// s in $'s shadow root.
+// In returns a tab whose expressions ([Tab.JS]) can use $, the first element that matches selector, and find(s), the
+// first match of s in $'s shadow root.
 func (b Tab) In(selector string) Tab {
 	b.host = selector
 	return b
@@ -123,7 +123,7 @@ func (b Tab) of(expression string) string {
 		`return (%s) })()`, b.host, expression)
 }
 
-// JS stores an expression's value in result.
+// JS stores a JavaScript expression's value in result.
 func (b Tab) JS(expression string, result any) {
 	b.Helper()
 	var text string

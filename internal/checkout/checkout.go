@@ -1,5 +1,5 @@
-// Package checkout finds the project's folder from where the program was installed or built. It never takes the working
-// directory, since code in the project's folder is run.
+// Package checkout finds the project's folder from where the program was installed or built. It never tries the working
+// directory, which may be anyone's: code in the project's folder is run.
 package checkout
 
 import (
@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// built is the project's folder. The linker's -X sets it in programs built with -trimpath into temporary folders, as by
-// 'make test' and the notebook kernel, so that compiled packages contain no path.
+// built is the project's folder. The linker's -X sets it in programs that are built into temporary folders, as by 'make
+// test' and the notebook kernel. Built with -trimpath, their packages contain no path.
 var built string
 
 // Root returns the clone in which this program is installed, else the one from which it was built. It tries [Folders].

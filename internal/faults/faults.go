@@ -1,5 +1,5 @@
-// Package faults runs a test's step many times; each time another system call fails or the process is killed at it. It
-// needs strace on Linux.
+// Package faults runs a step of a test many times. In each run a different system call fails, or the process is killed
+// before it. The package needs strace on Linux.
 package faults
 
 import (
@@ -20,7 +20,7 @@ import (
 const (
 	stepVariable   = "NODEMASK_FAULTS_STEP"
 	folderVariable = "NODEMASK_FAULTS_FOLDER"
-	// Torture is the environment variable that turns on slow tests and all faults of [Each].
+	// Torture is the environment variable that turns on slow tests and lets [Each] try all faults.
 	Torture = "NODEMASK_TORTURE"
 	stride  = 11
 )
@@ -31,7 +31,7 @@ var calls = []struct{ name, errno string }{
 	{"mkdirat", "EACCES"}, {"unlinkat", "EACCES"}, {"close", "EIO"},
 }
 
-// Pin must be called in the test's init: strace follows only the first thread.
+// Pin must be called in the test's init function, on the first thread, as strace follows no other thread.
 func Pin() {
 	if os.Getenv(stepVariable) != "" {
 		runtime.LockOSThread()
@@ -59,16 +59,16 @@ func Environment(step, folder string) []string {
 // Test is a step to run with faults.
 type Test struct {
 	Step string
-	// Prepare fills an empty folder.
+	// Prepare fills the empty folder that the step is given.
 	Prepare func(t *testing.T, folder string)
-	// Holds requires the step's guarantees, however the step ended. finished: the step returned no error.
+	// Holds checks what the step guarantees however it ends. finished is true if it returned no error.
 	Holds func(t *testing.T, folder string, finished bool)
-	// GoesOn runs the step again and requires the result of a run without faults.
+	// GoesOn runs the step again and requires the same result as if there had been no fault.
 	GoesOn func(t *testing.T, folder string)
 }
 
-// Each runs the step once for each system call on the folder and each failure: the call returns an error, or the
-// process is killed before the call. Without [Torture] it tries a sample.
+// Each runs the step once for each system call on the folder and each fault: the call returns an error, or the
+// process is killed before the call. Without [Torture] it tries a sample of these.
 func Each(t *testing.T, f Test) {
 	t.Helper()
 	whole := t.TempDir()
@@ -110,8 +110,8 @@ type place struct {
 	when        int
 }
 
-// Under runs the step with a fault at all system calls of one name, such as "flock:error=ENOLCK". It returns the step's
-// output and error.
+// Under runs the step with the same fault at all system calls of one name; inject names both, such as
+// "flock:error=ENOLCK". It returns the step's output and error.
 func (f Test) Under(t *testing.T, folder, inject string) (said string, ended error) {
 	t.Helper()
 	f.Prepare(t, folder)

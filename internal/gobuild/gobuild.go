@@ -21,9 +21,9 @@ import (
 // Program describes a build.
 type Program struct {
 	Project     string
-	Package     string   // "./cmd/nodemask"
-	File        string   // output; Build creates its folder
-	Flags       []string // flags of go build
+	Package     string // such as "./cmd/nodemask"
+	File        string // the program's path; Build creates its folder
+	Flags       []string
 	Environment []string // added to this process's variables
 }
 
@@ -31,8 +31,8 @@ type Program struct {
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
 // Build builds the program if it is out of date and returns go's output. It builds a new file and renames it, so an
-// aborted build keeps the old program. Go recognises a program by its first bytes alone, so Build ignores an old
-// program whose size has changed. Concurrent builds wait. Programs contain no machine's paths.
+// aborted build keeps the old program. Go recognises a program that is up to date by its first bytes alone, so Build
+// also checks its size. Concurrent builds wait for each other. Programs contain no machine's paths.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -52,7 +52,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	if size := sizeOf(p.File); size >= 0 {
 		noted, err := os.ReadFile(note)
 		if err == nil && strings.TrimSpace(string(noted)) == strconv.FormatInt(size, 10) {
-			_ = os.Link(p.File, fresh) // go replaces an old program, and never writes into it
+			_ = os.Link(p.File, fresh) // a link is enough: go never writes into the old file
 		}
 	}
 	arguments := slices.Concat([]string{"build"}, strings.Fields(compileFlags), p.Flags, []string{"-o", fresh, p.Package})
@@ -74,7 +74,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// If settle is interrupted, note does not match file, so the next build makes both again.
+// If settle is interrupted, the size in note is not file's, so the next build writes both files again.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {

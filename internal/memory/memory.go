@@ -19,7 +19,7 @@ var ErrTooLarge = errors.New("more memory than is allowed")
 // Left is how much more memory this process may take.
 type Left struct {
 	Bytes int64
-	Of    string // what sets the limit: "this machine" and so on
+	Of    string // what sets the limit, such as "this machine"
 }
 
 // String returns a phrase: "this machine leaves 1.5 GB".
@@ -56,7 +56,7 @@ func least(all []Left) (l Left, ok bool) {
 	return l, ok
 }
 
-// Without a limit, control groups of version 1 report at least unlimited.
+// Control groups of version 1 that have no limit report at least this many bytes.
 const unlimited = 1 << 60
 
 func machine(system fs.FS) []Left {
@@ -84,7 +84,7 @@ func groups(system fs.FS) (all []Left) {
 				continue
 			}
 		}
-		// In a container the process's own group may be the root, so the root is read too.
+		// In a container the process may be in the root group, so that group is read too.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {
@@ -100,7 +100,7 @@ func groups(system fs.FS) (all []Left) {
 	return all
 }
 
-// numberOf returns the number after key at the start of a line; for key "" the file's first number.
+// numberOf returns the number after key at the start of a line, or the file's first number if key is "".
 func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	text, err := fs.ReadFile(system, name)
 	if err != nil {
@@ -116,13 +116,13 @@ func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	return 0, false
 }
 
-// A file may take anyway + perByte·size bytes of memory, whatever its content claims.
+// Reading a file of size bytes may take anyway + perByte·size bytes of memory, whatever the file claims to hold.
 const (
 	anyway  = 256 << 20
 	perByte = 64
 )
 
-// [Budget.Take] checks free memory every step bytes and leaves reserve bytes free.
+// [Budget.Take] checks free memory after every step bytes, and leaves reserve bytes free.
 const (
 	step    = 16 << 20
 	reserve = 64 << 20
@@ -134,7 +134,7 @@ type Budget struct{ size, taken, looked int64 }
 // NewBudget returns the budget of a file of size bytes.
 func NewBudget(size int64) Budget { return Budget{size: size} }
 
-// Take counts extra bytes. It returns an error if they exceed what a file of this size, or this process, may take.
+// Take counts bytes more. It returns an error if the sum so far exceeds what this file, or this process, may take.
 func (b *Budget) Take(bytes int64) error {
 	if most := anyway + perByte*b.size; bytes < 0 || bytes > most-b.taken {
 		return fmt.Errorf("its content takes more than %s of memory, too much for a file of %s: expected one that is not "+
@@ -159,7 +159,7 @@ func Fits(bytes int64) error {
 	return nil
 }
 
-// Parse returns the bytes of a size such as 2GiB, 500MB, 2G or 1000000, at least one. 2G means 2GB, less than 2GiB.
+// Parse returns the number of bytes (1 or more) of a size such as 2GiB, 500MB, 2G or 1000000. 2G means 2GB, not 2GiB.
 func Parse(text string) (bytes int64, err error) {
 	units := []struct {
 		name string

@@ -26,8 +26,8 @@ const (
 
 // Write calls write to fill a temporary file next to path, syncs the file and renames it, so that path is always the
 // whole old or new file. A new file has mode less the umask; an existing file keeps its mode. Write first removes
-// path's temporary files that killed processes left. Devices and pipes are written directly. Callers add the file's
-// name to file system errors.
+// path's temporary files that killed processes left. Devices and pipes are written directly. File system errors lack
+// the file's name.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
@@ -105,7 +105,7 @@ func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, err
 		}
 		held := lockOf(path)
 		got, err := held.TryLock()
-		// Another process may have removed the file before it was locked. If locks fail, no process removes files.
+		// Before the lock, another process may have removed the file. Where locks fail, no process removes files.
 		if isAt(f, path) && (got || err != nil) {
 			return f, held, nil
 		}
@@ -167,8 +167,8 @@ func cause(err error) error {
 	return err
 }
 
-// Open opens a regular file. Folders, pipes and devices are errors of type [*fs.PathError]; Open does not wait for a
-// pipe.
+// Open opens a regular file. For a folder, pipe or device it returns an [*fs.PathError], without waiting for a pipe's
+// writer.
 func Open(path string) (*os.File, error) {
 	if err := regular(path, func() (fs.FileInfo, error) { return os.Stat(path) }); err != nil {
 		return nil, err
