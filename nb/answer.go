@@ -15,10 +15,11 @@ func Answer() {
 }
 
 // Scale shows masking's effect on Cora with and without batch normalisation and rescaling, to see whether the size of
-// sums explains the effect.
+// sums over neighbours explains the effect.
 func Scale() { partForest(judge.Scale) }
 
-// Aggregates shows whether masking's effect on Cora follows the ratio of test to training sums over neighbours.
+// Aggregates shows whether masking's effect on Cora follows the ratio of sums over neighbours in tests to those in
+// training.
 func Aggregates() {
 	chart, _, err := saved().Aggregates(Data("cora"))
 	Must(err)
@@ -32,7 +33,7 @@ func Levels() {
 	Table(Must1(saved().GINTable()))
 }
 
-// Departures shows masking's effect on Cora if the paper is read differently in one point.
+// Departures shows masking's effect on Cora for readings of the paper that differ from ours in one point.
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {

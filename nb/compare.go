@@ -11,7 +11,7 @@ import (
 	"nodemask/stats"
 )
 
-// Compare shows each experiment's macro F1 as measured here, recorded by the project, and published.
+// Compare shows each experiment's macro F1 as measured on this machine, as the project recorded it, and as published.
 func Compare(cells ...record.Cell) {
 	check(cells)
 	Table(compareTable(trained(cells), Recorded(), cells...))
@@ -36,8 +36,8 @@ func publishedText(c record.Cell) string {
 	return "–"
 }
 
-// OverSizes charts recorded and published macro F1 over train set size, with 95 % intervals. All cells need the same
-// graph and setting; their train set sizes are ignored.
+// OverSizes charts recorded and published macro F1 over train set size, with 95 % intervals. The experiments must
+// share a graph and setting; their own train set sizes are ignored.
 func OverSizes(cells ...record.Cell) {
 	check(cells)
 	c := overSizes(Recorded(), cells...)
@@ -134,7 +134,7 @@ func saved() *report.Evidence {
 
 func artifact(id string) report.Artifact { return Must1(report.Find(id))[0] }
 
-// Mean returns the mean with two decimals, or a dash without values.
+// Mean returns the mean as text with two decimals, or a dash if there are no values.
 func Mean(values []float64) string {
 	s := stats.Summarize(values)
 	s.StdDev = 0

@@ -9,8 +9,8 @@ import (
 	"nodemask/datasets"
 )
 
-// Explore shows a graph and T_root^hops interactively: click a node to make it the root, Shift-click to mask it, choose
-// the hops, play epochs. If the graph has labels, half of its nodes are train nodes, and epochs mask only these.
+// Explore shows a graph and the aggregation tree T_root^hops: click a node to make it the root, Shift-click to mask it,
+// choose the hops, play epochs. If the graph has labels, half of its nodes are train nodes, and epochs mask only these.
 // Without scripts Explore shows a picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)

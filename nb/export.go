@@ -30,8 +30,8 @@ func Page(data, file string) {
 	showHTML(opening(file, os.Getenv("JUPYTER_ROOT")), fmt.Sprintf("Open %s in a browser.", file))
 }
 
-// opening returns a button that opens the file, if JupyterLab serves it: if it lies below JupyterLab's folder root and
-// is not hidden.
+// opening returns a button that opens the file if it lies below JupyterLab's folder root and is not hidden; else the
+// file's address, as JupyterLab does not serve it.
 func opening(file, root string) string {
 	if path, err := filepath.Rel(root, file); err == nil && root != "" && filepath.IsLocal(path) &&
 		!strings.Contains("/"+path, "/.") {
@@ -43,8 +43,8 @@ func opening(file, root string) string {
 }
 
 // Explain shows why a model saved by 'nodemask train --save-model' gives a node its class. It draws the aggregation
-// tree: a branch's width is the size of its share of the class's logit, its colour the share's sign. It lists the ten
-// largest branches and features.
+// tree: a branch's width shows the size of its share of the class's logit, its colour that share's sign. It lists the
+// ten largest branches and features.
 func Explain(model, data string, node int32) {
 	folder := Must1(os.MkdirTemp("", "nodemask-*"))
 	defer os.RemoveAll(folder) //nolint:errcheck // the system removes what is left

@@ -41,7 +41,7 @@ func Recorded() *record.Results {
 	return saved().Records
 }
 
-// Data opens a data set ('nodemask data list') or graph file ('nodemask data --help').
+// Data opens a data set that 'nodemask data list' names, or a graph file (formats: 'nodemask data --help').
 func Data(name string) *datasets.Graph {
 	return Must1(datasets.Open(context.Background(), expand(name), datasets.OpenOptions{}))
 }

@@ -26,7 +26,7 @@ type Swept struct {
 	models  []string
 	rates   []float64
 	splits  int
-	cells   map[string][]record.Cell // by model, in order of the rates
+	cells   map[string][]record.Cell // a model's experiments, in the order of rates
 	results *record.Results
 }
 
@@ -62,7 +62,7 @@ func (s *Swept) all() (cells []record.Cell) {
 	return cells
 }
 
-// String returns "Sweep(gin, gcn over 3 keep rates, 3 splits)".
+// String returns a summary such as "Sweep(gin, gcn over 3 keep rates, 3 splits)".
 func (s *Swept) String() string {
 	return fmt.Sprintf("Sweep(%s over %d keep rates, %d splits)", strings.Join(s.models, ", "), len(s.rates), s.splits)
 }
@@ -146,14 +146,14 @@ func (s *Swept) validation(c record.Cell) (f1 []float64) {
 	return f1
 }
 
-// Best is [Best] of the sweep's cells.
+// Best returns the sweep's best trial, as [Best] does.
 func (s *Swept) Best() *Trained { return Best(s.all()...) }
 
 // Trained is a finished trial.
 type Trained struct {
 	cell  record.Cell
 	trial record.Record
-	model string // its file; "": not saved yet
+	model string // the file to which it was saved; "" before
 }
 
 // Best returns the best trial of the experiment with the best mean, both by macro F1 on validation nodes. It ends the
@@ -181,13 +181,14 @@ func Best(cells ...record.Cell) *Trained {
 	return best
 }
 
-// String returns "GIN + NM, p = 0.7: seed 3, macro F1 81.20 % on test nodes, 79.00 % on validation nodes".
+// String returns, for example, "GIN + NM, p = 0.7: seed 3, macro F1 81.20 % on test nodes, 79.00 % on validation
+// nodes".
 func (t *Trained) String() string {
 	return fmt.Sprintf("%s: seed %d, macro F1 %.2f %% on test nodes, %.2f %% on validation nodes", Label(t.cell),
 		t.trial.Seed, t.trial.MacroF1, t.trial.ValidationF1)
 }
 
-// Save writes the model as a safetensors file, in the inductive setting with a cache for predicting new nodes. Save
+// Save writes the model to a safetensors file. In the inductive setting it adds a cache for predicting new nodes. Save
 // reruns the trial, as stored trials hold no weights.
 func (t *Trained) Save(path string) {
 	t.save(expand(path))
@@ -240,7 +241,7 @@ func (t *Trained) Predict(nodes, edges string) {
 	Table(table)
 }
 
-// Explain is [Explain] of the model.
+// Explain calls [Explain] for the model.
 func (t *Trained) Explain(node int32) {
 	t.saved()
 	Explain(t.model, t.cell.Data, node)

@@ -14,7 +14,7 @@ import (
 	"nodemask/stats"
 )
 
-// Rows shows a table of values: text aligned left, numbers right, thousands separated.
+// Rows shows values as a table. It aligns text left and numbers right, and separates thousands.
 func Rows(title string, header []string, rows ...[]any) {
 	t := plots.Table{ID: "rows", Title: title, Header: header}
 	for _, row := range rows {
@@ -48,7 +48,7 @@ func grouped(digits string) string {
 	return b.String()
 }
 
-// TreeSizes charts the number of nodes of T_root^k for k up to hops, without building the trees.
+// TreeSizes charts the number of nodes of the aggregation tree T_root^k for k up to hops, without building the trees.
 func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	counts := Must1(aggtree.Count(context.Background(), g.Edges, root, hops, nil))
 	var rows [][]any
@@ -70,7 +70,7 @@ func TreeSizes(g *datasets.Graph, root int32, hops int) {
 }
 
 // CheckTree checks the paper's definition, lemmas 1 and 2, and theorem 1 (for every kind of network, untrained) on
-// T_root^hops of a graph from [Data].
+// the aggregation tree T_root^hops of a graph from [Data].
 func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	args := []string{"tree", "--check", "--data", nameOf(g), "--root", idOf(g, root), "--hops", strconv.Itoa(hops)}
 	for i, v := range masked {
@@ -83,8 +83,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	preformatted(string(command(args...)))
 }
 
-// MaskingCurves charts, over the keep rate p, the shares of the nodes of T_root^hops and of the root's copies that
-// masking is expected to leave.
+// MaskingCurves charts, over the keep rate p, which shares of the aggregation tree's nodes and of the root's copies in
+// it are expected to remain.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -114,7 +114,7 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree"})
 }
 
-// Repetition shows how often a node appears in a k-aggregation tree (median over trees), for k from 1 to hops.
+// Repetition shows how many copies a k-aggregation tree has of a node (median over trees), for k from 1 to hops.
 func Repetition(g *datasets.Graph, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

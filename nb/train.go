@@ -93,7 +93,7 @@ func run(t worker.Training, quiet bool) {
 	}
 }
 
-const collapseMargin = 3 // points of macro F1, as in stats.Metrics.Collapsed
+const collapseMargin = 3 // percentage points, as in stats.Metrics.Collapsed
 
 func trainInto(ctx context.Context, p *notebook.Progress, labels map[string]string, t worker.Training) (ran int,
 	err error) {
@@ -103,7 +103,7 @@ func trainInto(ctx context.Context, p *notebook.Progress, labels map[string]stri
 	}
 	t.Cells = slices.Clone(t.Cells)
 	for i := range t.Cells {
-		t.Cells[i].History = true // show losses, even if all trials are stored
+		t.Cells[i].History = true // stored trials show their losses too
 	}
 	for _, part := range Must1(byStore(t)) {
 		before := ran

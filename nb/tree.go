@@ -13,7 +13,8 @@ import (
 	"nodemask/nb/internal/notebook"
 )
 
-// Tree draws T_root^hops next to the graph around the root, and returns the tree. Masked nodes are dashed.
+// Tree draws the aggregation tree T_root^hops next to the graph around the root, and returns the tree. Masked nodes are
+// dashed.
 func Tree(g *datasets.Graph, root int32, hops int, masked ...int32) *aggtree.Tree {
 	mask := maskOf(g, masked)
 	t := Must1(aggtree.Build(context.Background(), g.Edges, root, hops, aggtree.Options{Mask: mask}))

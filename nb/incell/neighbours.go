@@ -15,14 +15,14 @@ import (
 	"nodemask/stats"
 )
 
-// Test nodes are classed by number of train neighbours: the names of the classes, and their smallest numbers.
+// Test nodes are grouped by their number of train neighbours. A group has a name and a smallest number.
 var (
 	classNames       = []string{"0", "1", "2", "3 to 4", "5 and more"}
 	neighbourClasses = []int{0, 1, 2, 3, 5}
 )
 
-// ByTrainNeighbours trains a model with and without masking, and shows masking's effect on test accuracy by number of
-// train neighbours. In the inductive setting only train neighbours send messages to a new node.
+// ByTrainNeighbours trains a model with and without masking, and shows masking's effect on the accuracy for test nodes,
+// grouped by number of train neighbours. In the inductive setting only train neighbours send messages to a new node.
 func ByTrainNeighbours(data, model string, setting datasets.Setting, trainPercent, splits int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

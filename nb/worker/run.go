@@ -18,7 +18,7 @@ import (
 // patience is how long a command may run on after the stop button; gonb gives a cell five seconds to end.
 const patience = 4 * time.Second
 
-// Train runs t in a process of the project's command, and calls each with every event. Errors are those of [Output].
+// Train runs t in a process of the command nodemask, and calls each with every event. Errors are those of [Output].
 func Train(ctx context.Context, project string, t Training, each func(Event)) error {
 	request, err := json.Marshal(t)
 	if err != nil {
@@ -37,7 +37,7 @@ func Train(ctx context.Context, project string, t Training, each func(Event)) er
 	}, Subcommand)
 }
 
-// Output runs the project's command, rebuilt if out of date, and returns its standard output. It calls say (unless nil)
+// Output runs the command nodemask, rebuilt if out of date, and returns its standard output. It calls say, unless nil,
 // with the command's standard error. If ctx is cancelled, Output interrupts the command and returns what it has
 // written, and the context's error.
 func Output(ctx context.Context, project string, say func(string), args ...string) (written []byte, err error) {
@@ -120,7 +120,6 @@ func build(ctx context.Context, project, path string) error {
 	return nil
 }
 
-// reason returns the line of output that explains a failure.
 func reason(output []byte, err error) string {
 	first := ""
 	for line := range strings.SplitSeq(string(output), "\n") {

@@ -9,13 +9,13 @@ import (
 )
 
 // Subcommand is the name of the subcommand that trains for notebook cells. It reads a [Training] from standard input
-// and writes each [Event], as lines of JSON. Closing its standard input ends it.
+// and writes each [Event], as lines of JSON. It ends when standard input is closed.
 const Subcommand = "serve-cells"
 
 // Training requests trials; those in the store are not run again.
 type Training struct {
 	Cells  []record.Cell `json:"cells"`
-	Trials int           `json:"trials"` // per cell; 0: 10
+	Trials int           `json:"trials"` // per cell; 0 means 10
 	// FirstSeed is each cell's first seed; 0 means 1.
 	FirstSeed uint64 `json:"first_seed,omitempty"`
 	Store     string `json:"store"`

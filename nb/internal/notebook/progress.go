@@ -27,19 +27,19 @@ type Progress struct {
 
 	id    string
 	title string
-	total int // trials; 0: open-ended
+	total int
 
 	mutex  sync.Mutex
 	begin  time.Time
 	shown  time.Time
 	done   int
-	end    time.Time // estimated; zero: unknown
+	end    time.Time // estimate; zero if unknown
 	curves []*lossCurve
 	status string
 	heard  time.Time // when the last epoch or trial ended
 	idle   bool      // no epoch since the last trial ended
-	on     string    // backend
-	// compiled is the time from ends of trials to first epochs of new curves: mostly compilation.
+	on     string
+	// compiled sums the times from a trial's end to the first epoch of a new model, spent mostly on compiling.
 	compiled time.Duration
 	programs int
 }
@@ -48,7 +48,7 @@ type lossCurve struct {
 	name              string
 	seed              uint64
 	train, validation []float64
-	kept              string // text about the kept epoch; "": none yet
+	kept              string // describes the epoch whose weights were kept
 	best              int
 }
 
@@ -284,8 +284,8 @@ func summaryOf(ran, of int, stopped bool, took time.Duration, on string) string 
 	return text
 }
 
-// Collapsed describes a trial that learnt nothing. f1 is its macro F1 on validation nodes, constant that of predicting
-// one class for every node, both in percent.
+// Collapsed describes a trial that learnt nothing. f1 is its macro F1 on validation nodes; constant is the macro F1 of
+// predicting one class for every node. Both are in percent.
 func Collapsed(name string, seed uint64, f1, constant float64, p hyper.Parameters) string {
 	var try []string
 	if p.KeepRate.Active() {
