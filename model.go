@@ -20,16 +20,16 @@ import (
 type Model struct {
 	// Saved holds weights, settings and class names.
 	Saved *cached.Model
-	// Trained holds the trial's scores, history and split; nil if loaded.
+	// Trained holds the trial's scores, history and split; nil for a loaded model.
 	Trained *train.Result
 
 	cache     *cached.Cache
-	graph     *datasets.Graph     // training graph; nil if loaded
-	predicted []cached.Prediction // predictions for graph's nodes
+	graph     *datasets.Graph // training graph; nil for a loaded model
+	predicted []cached.Prediction
 
 	opening   sync.Mutex
-	backend   *backend.Backend  // nil until needed
-	predictor *cached.Predictor // nil until needed
+	backend   *backend.Backend // nil until needed, like predictor
+	predictor *cached.Predictor
 }
 
 // LoadModel reads a model and its cache from a file written by [Model.Save]. Close it after use.

@@ -27,7 +27,7 @@ func GAT() Network { return Network{name: "gat"} }
 // GATv2 is GAT with attention that may be any function of both ends of an edge.
 func GATv2() Network { return Network{name: "gatv2"} }
 
-// SGAT is GAT with equal weights: the mean over v and its neighbours.
+// SGAT is GAT with equal weights: the mean over a node and its neighbours.
 func SGAT() Network { return Network{name: "sgat"} }
 
 // GCN is the Graph Convolutional Network.
@@ -50,7 +50,7 @@ type training struct {
 	settings   []func(p *hyper.Parameters)
 }
 
-// KeepRate masks nodes: each is kept with probability p (the paper's p), redrawn every epoch. Default: 1, no masking.
+// KeepRate masks nodes: in every epoch each is kept with probability p (the paper's p). The default is 1: no masking.
 func KeepRate(p float64) Option { return func(t *training) { t.keepRate = p } }
 
 // TrainPercent sets the percentage of labelled nodes that are train nodes, by default 10. Of the others a tenth are

@@ -37,12 +37,13 @@ type Request struct {
 	Seed  uint64            `json:"seed"`  // train
 	Watch bool              `json:"watch"` // train: report masked nodes and predictions
 	Pace  int               `json:"pace"`  // train: pause after each epoch, in milliseconds
-	// compare: recorded trials, one line each
+	// compare: a recorded trial per string
 	Records []string `json:"records"`
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
 }
 
-// Cell stands for the [record.Cell] of [paper.Cell], changed by Choices: values by name of record axis.
+// Cell describes the experiment that [paper.Cell] returns, with some values changed: Choices maps names of
+// [record.Axis] to values.
 type Cell struct {
 	Data         string            `json:"data"`
 	Model        string            `json:"model"`
@@ -86,7 +87,7 @@ type Event struct {
 	ValidationF1   float64   `json:"validationF1,omitempty"` // percent
 	Masked         []int32   `json:"masked,omitempty"`       // of a watched epoch
 	Classes        []int32   `json:"classes,omitempty"`      // of a watched epoch: predicted class per node; -1: none
-	Milliseconds   float64   `json:"ms,omitempty"`           // duration of the epoch
+	Milliseconds   float64   `json:"ms,omitempty"`
 	Trained        *Trained  `json:"trained,omitempty"`
 	Tree           any       `json:"tree,omitempty"` // tree: what the tree drawing reads
 	Rows           []Compare `json:"rows,omitempty"` // compared
@@ -117,7 +118,7 @@ type Trained struct {
 	Classes   []string `json:"classes"`
 }
 
-// Compare summarises a cell's trials and compares them with the unmasked model's.
+// Compare summarises an experiment's trials and compares them with those of the unmasked model.
 type Compare struct {
 	Key          string   `json:"key"`
 	Label        string   `json:"label"`
@@ -294,7 +295,7 @@ func (s *Session) train(ctx context.Context, r Request, send func(Event)) (Event
 		return Event{}, err
 	}
 	x := measure.Experiment(c, g)
-	x.Smoothness = g.NumNodes() <= 5000 // smoothness needs all pairs of nodes
+	x.Smoothness = g.NumNodes() <= 5000 // measuring smoothness takes all pairs of nodes
 	began := time.Now()
 	var watching error
 	result, err := s.runner.Trial(ctx, x, r.Seed, func(epoch int, e train.Epoch) {

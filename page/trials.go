@@ -28,8 +28,8 @@ type again struct {
 	Seconds   float64 `json:"seconds"`
 }
 
-// TrialsScript returns a script that holds, for each cell of [report.Shown], the command, the recorded trials, and the
-// trial to rerun.
+// TrialsScript returns a script that holds, for each experiment of [report.Shown], its command, its recorded trials,
+// and the trial that a page can rerun.
 func TrialsScript(r *record.Results, pages *record.Store) ([]byte, error) {
 	lines, err := pages.Load()
 	if err != nil {

@@ -37,10 +37,9 @@ var Front string
 
 // Options configure a page.
 type Options struct {
-	Title string // "": The playground
-	// Module is the program that the page runs.
+	Title  string // "": The playground
 	Module Module
-	// Beside is the file name of the script that holds the program ([WriteModule]), next to the page; "" embeds the
+	// Beside names the file next to the page that holds the program ([WriteModule]). If it is "", the page holds the
 	// program.
 	Beside string
 	// Data lists the data sets that scripts next to the page hold ([DataScript]).
@@ -77,7 +76,6 @@ type moduleConfig struct {
 	Bytes int    `json:"bytes"`
 }
 
-// axes returns the choices that a page offers, per model.
 func axes() (map[string][]judge.Axis, error) {
 	all := map[string][]judge.Axis{}
 	for _, model := range judge.Models() {
@@ -158,10 +156,11 @@ func DataScript(name string, files []File) ([]byte, error) {
 	return fmt.Appendf(nil, "window.nodemaskData = Object.assign(window.nodemaskData || {}, %s)\n", all), nil
 }
 
-// inert keeps "</script>" in text from ending the script element. To JavaScript the text stays the same.
+// inert keeps "</script>" in text from ending the script element.
 func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 
-// policy blocks all traffic except the page's own. It allows inline styles, which the tree drawing needs.
+// policy returns a content security policy that blocks all traffic except the page's own. It allows inline styles,
+// which the tree drawing needs.
 func policy(beside bool) string {
 	hash := sha256.Sum256([]byte(script))
 	own, from := "", "'none'"

@@ -14,10 +14,10 @@ type axis struct {
 }
 
 // newAxis returns an axis from low to high with about n steps of 1, 2 or 5 times a power of 10, and at least two ticks.
-// If whole, the axis ends at ticks.
+// If whole is true, both ends of the axis are ticks.
 func newAxis(low, high, n float64, whole bool) axis {
 	size := max(math.Abs(low), math.Abs(high))
-	if high-low <= max(1e-9*size, 1e-300) { // all values are equal
+	if high-low <= max(1e-9*size, 1e-300) {
 		pad := size / 10
 		if size < 1e-290 {
 			pad = 1
@@ -163,7 +163,7 @@ func (c Chart) newFrame(width, height, top float64) frame {
 		f.left += yLabelGap + float64(len(f.yLabel))*labelLine - labelDescent
 	}
 	f.left = min(f.left, width/2)
-	// Longer numbers on the x axis need fewer ticks.
+	// Take fewer steps until the x axis's numbers fit.
 	for steps := (width - 2*margin - axesWords) / stepX; ; steps-- {
 		f.x = newAxis(slices.Min(xs), slices.Max(xs), max(steps, 2), false)
 		if steps <= 2 || f.x.widest() < f.x.step/(f.x.max-f.x.min)*(f.right-f.left) {

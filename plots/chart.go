@@ -20,11 +20,11 @@ type Series struct {
 	Reference   bool      // published by others: dashed, with open markers
 	HideMarkers bool
 	Scattered   bool // small markers without a line
-	// Of names an earlier series. This series takes its colour and marker shape, with a broken line.
+	// Of names an earlier series, whose colour and marker shape this series takes. Its own line is broken.
 	Of string
-	// Cells hold what a script needs to compute each point again; "" or nil if nothing. [Chart.Places] returns them.
+	// Cells hold what a script needs to compute each point again; "" or nil if nothing.
 	Cells []string
-	// Notes describe each point: a few words, then lines of details; "" or nil if nothing. [Chart.Places] returns them.
+	// Notes describe each point: a few words, then lines of details; "" or nil if nothing.
 	Notes []string
 	// Ring is the number, from 1, of a point to draw a ring around; 0 means none.
 	Ring int
@@ -36,8 +36,8 @@ type Series struct {
 // and shape.
 type Chart struct {
 	ID, Title, Caption string
-	XLabel, YLabel     string  // with the unit
-	Width, Height      float64 // in CSS pixels; 0: 640 and 400. Long legends add height
+	XLabel, YLabel     string  // each with its unit
+	Width, Height      float64 // in CSS pixels; 0 means 640 or 400. Long legends add to Height
 	Series             []Series
 }
 
@@ -93,7 +93,7 @@ func (s Series) check() error {
 func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X) == 1 }
 
 // SVG returns a drawing of c, with the legend above the plot. The <svg> element works as a file or inside HTML. It has
-// no background, and the surrounding text's colour. Equal charts give equal bytes.
+// no background, and takes the surrounding text's colour. Equal charts give equal bytes.
 //
 // It returns an error unless c has a series; each series has a point, slices of equal length (Low, High, Cells and
 // Notes may be nil) and Low ≤ Y ≤ High up to rounding; numbers are from -1e300 to 1e300; Ring is at most the number of

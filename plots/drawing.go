@@ -13,8 +13,8 @@ import (
 // Sizes in CSS pixels.
 const (
 	titleSize, labelSize, tickSize = 14, 13, 12
-	lineHeight                     = 1.4  // of the font size
-	middle                         = 0.36 // of the font size, from letters' middle to baseline
+	lineHeight                     = 1.4  // times the font size
+	middle                         = 0.36 // from letters' middle to the baseline, as a share of the font size
 	margin                         = 10
 	minSide, maxSide               = 200, 10_000
 	rowHeight                      = 22
@@ -146,12 +146,12 @@ const (
 
 // advances are the widths of the characters from space to ~ in Arial and Liberation Sans, in 1/1000 of the font size.
 var advances = [...]uint16{
-	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, // to /
-	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, // 0 to ?
-	1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, // @ to O
-	667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, // P to _
-	333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, // ` to o
-	556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584, // p to ~
+	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278,
+	556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556,
+	1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778,
+	667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556,
+	333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556,
+	556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 }
 
 // textWidth returns an upper estimate of the width of s in any font of this size.

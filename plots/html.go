@@ -14,8 +14,8 @@ const (
 	deviation = " ± "
 )
 
-// html returns a <table>, or with Under, Blocks or Sections a <figure> of tables that wrap on narrow pages. Styles are
-// inline: untrusted notebooks lack style sheets.
+// html returns a <table> or, if Under, Blocks or Sections is set, a <figure> of tables that wrap on narrow pages.
+// Styles are inline, as untrusted notebooks drop style sheets.
 func (t Table) html() string {
 	var b strings.Builder
 	attributes, title, caption := "", svg.Escape(svg.Plain(t.Title)), svg.Escape(svg.Plain(t.Caption))
@@ -38,7 +38,7 @@ func (t Table) html() string {
 		t.htmlBlock(&b, t.labels(), len(t.Header))
 		return b.String()
 	}
-	// Blocks have equally many rows, so aligning their ends makes the rows level.
+	// All blocks have the same number of rows, so aligning their bottoms aligns the rows.
 	b.WriteString("<div style=\"display:flex;flex-wrap:wrap;align-items:flex-end;gap:12px 28px\">\n")
 	begins := slices.Concat([]int{t.labels()}, t.Blocks, []int{len(t.Header)})
 	for i, begin := range begins[:len(begins)-1] {
@@ -55,7 +55,7 @@ type block struct {
 	Table
 	*strings.Builder
 	columns  []int
-	twoLines bool // all numbers have a second line, which keeps the first level
+	twoLines bool // every number gets a second line, so first lines stay level
 }
 
 func (t Table) htmlBlock(w *strings.Builder, begin, end int) {

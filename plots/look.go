@@ -15,8 +15,8 @@ const brokenDash, referenceDash = "5,3", "5,4"
 type look struct {
 	colour, shape int
 	dash          string
-	open          bool // for references
-	small         bool // for many points
+	open          bool
+	small         bool
 }
 
 // looks returns each series' look. Up to 56 series differ in colour or shape.

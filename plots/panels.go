@@ -12,8 +12,8 @@ import (
 // Panels are small charts in a grid. Series with equal names look alike.
 type Panels struct {
 	ID, Title, Caption string
-	XLabel, YLabel     string    // of all panels; charts' own labels are not drawn
-	Width              float64   // pixels; 0: 840
+	XLabel, YLabel     string    // for all panels; labels of charts in Rows are not drawn
+	Width              float64   // in pixels; 0 means 840
 	Rows               [][]Chart // each chart's Title names its panel
 	// OneScale draws one y axis for all panels and names lines at their ends. Otherwise charts of a row share a y axis,
 	// and a legend names all lines.

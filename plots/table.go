@@ -14,7 +14,7 @@ type Field struct {
 	Text string
 	Note string // tooltip, only in HTML
 	Bold bool
-	Down bool // with Bold: the value is below its reference
+	Down bool // if Bold is set too: the value is below its reference
 	// Cell holds what a script needs to compute the number again; "" if nothing.
 	Cell string
 }
@@ -33,15 +33,15 @@ type Table struct {
 	ID, Title, Caption string
 	Header             []string
 	Rows               [][]Field
-	Groups             []int // numbers of the rows below a rule, ascending
+	Groups             []int // indexes of the rows that have a rule above, ascending
 	// TextColumns counts the label columns, aligned left; other columns are numbers. 0 means 1.
 	TextColumns int
 
-	// How HTML narrows a wide table; other formats keep all columns.
+	// These fields narrow a wide table in HTML. Other formats keep all columns.
 
-	Under    []int // columns, ascending, drawn small under the previous column
-	Blocks   []int // columns, ascending, that begin a new table, next to the previous one or below it
-	Sections bool  // the first column becomes a heading
+	Under    []int // indexes of columns, ascending, that are small text under the previous column
+	Blocks   []int // indexes of columns, ascending, that begin a new table
+	Sections bool  // values of the first column become headings
 }
 
 // Format is an output format of tables.
@@ -115,7 +115,7 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 // Render returns t in the format f. Fields are plain text, never markup. Only csv, for programs, keeps control
 // characters.
 //
-//   - text is for the terminal: a bold cell ends in * or the arrow.
+//   - text is for the terminal: a bold cell ends in *, or in ↓ if Down is set.
 //   - markdown is a GitHub table without rules between groups.
 //   - csv has only header and rows. Line ends inside a cell become \n.
 //   - html is a <table> with a <tbody> for each group, or a <figure> of such tables.

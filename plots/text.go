@@ -41,7 +41,6 @@ func (t Table) text() string {
 		}
 		w.AppendRow(line(fields))
 	}
-	// In text, stars replace bold.
 	caption := strings.Replace(svg.Plain(t.Caption), "Bold: ", "*: ", 1)
 	parts := slices.DeleteFunc([]string{svg.Plain(t.Title), w.Render(), caption}, func(s string) bool { return s == "" })
 	return strings.Join(parts, "\n") + "\n"

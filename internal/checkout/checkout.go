@@ -15,7 +15,7 @@ import (
 // test' and the notebook kernel. Built with -trimpath, their packages contain no path.
 var built string
 
-// Root returns the clone in which this program is installed, else the one from which it was built. It tries [Folders].
+// Root returns the clone in which this program is installed, else the one from which it was built.
 func Root() (string, error) {
 	for _, folder := range Folders() {
 		mod, err := os.ReadFile(filepath.Join(folder, "go.mod"))

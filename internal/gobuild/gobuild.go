@@ -32,7 +32,7 @@ const compileFlags = "-trimpath -tags=netgo,osusergo"
 
 // Build builds the program if it is out of date and returns go's output. It builds a new file and renames it, so an
 // aborted build keeps the old program. Go recognises a program that is up to date by its first bytes alone, so Build
-// also checks its size. Concurrent builds wait for each other. Programs contain no machine's paths.
+// also checks its size. Concurrent builds wait for each other.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {

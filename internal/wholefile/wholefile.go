@@ -31,7 +31,7 @@ const (
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
-		return through(path, write) // a device such as /dev/stdout must not be replaced
+		return through(path, write)
 	}
 	folder, start := filepath.Dir(path), partStart(path)
 	sweep(folder, start)

@@ -99,8 +99,7 @@ func (l *listener) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// These flags must equal those in scripts/lab/setup.sh; else notebook and terminal would each rebuild what the other
-// built.
+// These flags must equal those in scripts/lab/setup.sh, so that notebooks and the terminal share one build.
 const (
 	linkFlags = "-buildvcs=false -ldflags=-s"
 	goWork    = "GOWORK=off"

@@ -22,8 +22,7 @@ func UntilStopped() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
-// Image returns an <img> of the drawing on white, as an <img> cannot inherit the page's text colour. The drawing's dark
-// mode rules still apply.
+// Image returns an <img> of the drawing on white, as an <img> cannot inherit the page's text colour.
 func Image(svg []byte, alt string) string {
 	if start := bytes.Index(svg, []byte("<svg")); start >= 0 {
 		if end := bytes.IndexByte(svg[start:], '>'); end >= 0 && svg[start+end-1] != '/' {

@@ -36,8 +36,8 @@ type Progress struct {
 	end    time.Time // estimate; zero if unknown
 	curves []*lossCurve
 	status string
-	heard  time.Time // when the last epoch or trial ended
-	idle   bool      // no epoch since the last trial ended
+	heard  time.Time
+	idle   bool // no epoch since the last trial ended
 	on     string
 	// compiled sums the times from a trial's end to the first epoch of a new model, spent mostly on compiling.
 	compiled time.Duration

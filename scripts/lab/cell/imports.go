@@ -71,7 +71,6 @@ func missing(file *ast.File) map[string]bool {
 	return wanted
 }
 
-// named returns the project's folders with wanted names, except other modules, internal packages and testdata.
 func named(project string, wanted map[string]bool) (map[string][]string, error) {
 	folders := map[string][]string{}
 	err := filepath.WalkDir(project, func(folder string, d fs.DirEntry, err error) error {

@@ -100,7 +100,7 @@ var quiet = []string{"Tree", "Reading", "Sweep"}
 func shows(file *ast.File, x ast.Expr, project string) bool {
 	call, ok := x.(*ast.CallExpr)
 	if !ok {
-		return true // the compiler will reject it anyway
+		return true // Go rejects any other expression on a line of its own
 	}
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -112,7 +112,7 @@ func shows(file *ast.File, x ast.Expr, project string) bool {
 	case *ast.SelectorExpr:
 		name, ok := f.X.(*ast.Ident)
 		if !ok || name.Obj != nil {
-			return true // a method: the compiler decides
+			return true // a method: if it returns nothing, goCommand builds the original cell
 		}
 		for _, i := range file.Imports {
 			path := strings.Trim(i.Path.Value, `"`)
