@@ -33,7 +33,7 @@ func Levels() {
 	Table(Must1(saved().GINTable()))
 }
 
-// Departures shows masking's effect on Cora for readings of the paper that differ from ours in one point.
+// Departures shows masking's effect on Cora for readings of the paper that differ from the project's in one point.
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {

@@ -63,7 +63,7 @@ func expand(path string) string {
 	return path
 }
 
-// storeOf returns the folder for trials on a graph. After a user changes the graph's file, it is a new folder.
+// storeOf returns the folder for trials on a graph. For a user's file it depends on the content.
 func storeOf(data string) (string, error) {
 	live, err := liveFolder()
 	if err != nil || !isFile(data) || inCatalogue(data) {

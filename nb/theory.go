@@ -83,8 +83,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	preformatted(string(command(args...)))
 }
 
-// MaskingCurves charts, over the keep rate p, which shares of the aggregation tree's nodes and of the root's copies in
-// it are expected to remain.
+// MaskingCurves charts, over the keep rate p, which shares of the nodes of the aggregation tree T_root^hops, and of
+// the root's copies in it, masking is expected to leave.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -37,7 +37,7 @@ var Front string
 
 // Options configure a page.
 type Options struct {
-	Title  string // "": The playground
+	Title  string // "" means a default
 	Module Module
 	// Beside names the file next to the page that holds the program ([WriteModule]). If it is "", the page holds the
 	// program.

@@ -129,9 +129,9 @@ type frame struct {
 
 const (
 	tickLength    = 4
-	xTickLabel    = 16.4 // from the axis to the baseline of its numbers
+	xTickLabel    = 16.4
 	xLabelGap     = 17.5
-	yTickLabel    = 8 // from the axis to the end of its numbers
+	yTickLabel    = 8
 	yLabelGap     = 9
 	labelLine     = 1.2 * labelSize
 	labelDescent  = 0.3 * labelSize

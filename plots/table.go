@@ -14,7 +14,7 @@ type Field struct {
 	Text string
 	Note string // tooltip, only in HTML
 	Bold bool
-	Down bool // if Bold is set too: the value is below its reference
+	Down bool // the value is below its reference; needs Bold
 	// Cell holds what a script needs to compute the number again; "" if nothing.
 	Cell string
 }

@@ -24,7 +24,7 @@ type Program struct {
 	Package     string // such as "./cmd/nodemask"
 	File        string // the program's path; Build creates its folder
 	Flags       []string
-	Environment []string // added to this process's variables
+	Environment []string
 }
 
 // The Makefile and set-up use the same compileFlags, so each package is compiled once.

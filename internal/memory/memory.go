@@ -134,7 +134,7 @@ type Budget struct{ size, taken, looked int64 }
 // NewBudget returns the budget of a file of size bytes.
 func NewBudget(size int64) Budget { return Budget{size: size} }
 
-// Take counts bytes more. It returns an error if the sum so far exceeds what this file, or this process, may take.
+// Take adds bytes to the sum. It returns an error if the sum exceeds what this file, or this process, may take.
 func (b *Budget) Take(bytes int64) error {
 	if most := anyway + perByte*b.size; bytes < 0 || bytes > most-b.taken {
 		return fmt.Errorf("its content takes more than %s of memory, too much for a file of %s: expected one that is not "+

@@ -49,7 +49,7 @@ func goCommand(bin, project string, args []string) error {
 			return err
 		}
 	}
-	if shown == nil || err != nil { // build the original cell, also for its errors
+	if shown == nil || err != nil {
 		said, err = run()
 	}
 	if _, err := os.Stderr.Write(said); err != nil {
