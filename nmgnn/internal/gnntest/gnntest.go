@@ -37,7 +37,8 @@ func XLA(t testing.TB) *backend.Backend {
 	return b
 }
 
-// Store returns a new store with fixed initial weights; with others, all units of a small model may be inactive.
+// Store returns a new store whose initial weights are fixed. Other weights may make all units of a small model
+// inactive.
 func Store(t testing.TB) *model.Store {
 	t.Helper()
 	store := model.NewStore()
@@ -62,13 +63,13 @@ func ForEachPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan 
 	})
 }
 
-// ForEachBestPlan runs a test on each backend with each kernel.
+// ForEachBestPlan runs a test on each backend with each plan of [EveryKernel].
 func ForEachBestPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan kernels.Plan)) {
 	t.Helper()
 	ForEachBackend(t, func(t *testing.T, b *backend.Backend) { forEach(t, b, test, EveryKernel()) })
 }
 
-// Sampled skips a case on XLA, where compiling takes seconds, unless most is true or 'make torture' runs.
+// Sampled skips the test on XLA, which compiles for seconds, unless most is true or 'make torture' runs.
 func Sampled(t *testing.T, b *backend.Backend, most bool) {
 	t.Helper()
 	if b.ID != "go" && !most && !Torture() {
@@ -84,7 +85,7 @@ func forEach(t *testing.T, b *backend.Backend, test func(t *testing.T, b *backen
 	}
 }
 
-// EveryKernel returns a plan for each kernel, with sparse features.
+// EveryKernel returns a plan with sparse features for each kernel.
 func EveryKernel() (plans []kernels.Plan) {
 	for _, kernel := range kernels.Kernels() {
 		plans = append(plans, kernels.Plan{Kernel: kernel})
@@ -92,7 +93,7 @@ func EveryKernel() (plans []kernels.Plan) {
 	return plans
 }
 
-// Undirected returns a graph with both directions of each pair.
+// Undirected returns a graph with edges in both directions between the nodes of each pair.
 func Undirected(t testing.TB, nodes int, pairs [][2]int32) *csr.Graph {
 	t.Helper()
 	return graph(t, nodes, pairs, csr.Options{})
@@ -178,7 +179,7 @@ func Cora(t testing.TB) *datasets.Graph {
 	return g
 }
 
-// View returns a view, with all edges, of a stratified split made with seed 1.
+// View returns a view of g with all edges and a stratified split drawn with seed 1.
 func View(t testing.TB, g *datasets.Graph, percent int, setting datasets.Setting) *datasets.View {
 	t.Helper()
 	split, err := datasets.Stratified(g, datasets.SplitOptions{TrainPercent: percent, Seed: 1})
@@ -188,7 +189,7 @@ func View(t testing.TB, g *datasets.Graph, percent int, setting datasets.Setting
 	return view
 }
 
-// InDelta requires equal lengths, and numbers that differ by at most delta.
+// InDelta requires that want and got have equal lengths and differ by at most delta in each element.
 func InDelta(t testing.TB, want, got []float32, delta float64, format string, args ...any) {
 	t.Helper()
 	require.Len(t, got, len(want), fmt.Sprintf(format, args...))

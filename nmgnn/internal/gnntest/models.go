@@ -13,16 +13,16 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// CaseFeatures is the number of features; one case has as many hidden units.
+// CaseFeatures is the number of input features. A residual from features needs as many hidden units.
 const CaseFeatures = 6
 
-// Case is a model, named by its settings.
+// Case is a test case: a model, named by its settings.
 type Case struct {
 	Name   string
 	Change func(p *hyper.Parameters)
 }
 
-// AllCases returns each model with the common options, then rarer ones.
+// AllCases returns each model with options that all models have, then some models with options of their own.
 func AllCases(models []string) (all []Case) {
 	add := func(name string, change func(p *hyper.Parameters)) { all = append(all, Case{name, change}) }
 	for _, model := range models {

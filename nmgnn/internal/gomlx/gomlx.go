@@ -19,8 +19,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model/initializer"
 )
 
-// Error returns err with only its first line as message, without GoMLX's stack traces; it unwraps to err. nil stays
-// nil.
+// Error returns an error that wraps err and whose message is err's first line, without GoMLX's stack trace. It returns
+// nil for nil.
 func Error(err error) error {
 	if err == nil {
 		return nil
@@ -37,8 +37,8 @@ func (b brief) Error() string {
 
 func (b brief) Unwrap() error { return b.error }
 
-// Guard must be deferred. If the function panics with an error, Guard stores it in err, prefixed with doing. Other
-// panics are bugs and continue.
+// Guard must be deferred. If the function panics with an error, Guard stores that in err, prefixed with doing. A panic
+// with another value is a bug and continues.
 func Guard(err *error, doing string) {
 	switch r := recover().(type) {
 	case nil:
@@ -57,7 +57,8 @@ func CheckOpen(b compute.Backend) error {
 	return nil
 }
 
-// Compile compiles build, a computation with the store's variables, for these inputs. id names the backend in errors.
+// Compile compiles build, a computation with the store's variables, for inputs of these shapes. id names the backend in
+// errors.
 func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Store, build F,
 	inputs ...shapes.Shape) (*model.Exec, error) {
 	if err := CheckOpen(b); err != nil {
@@ -101,8 +102,8 @@ func Finalize(outputs []*tensors.Tensor) {
 	}
 }
 
-// HostRandom returns a generator, on the host, for one purpose in one trial. Separate purposes give runs with and
-// without masking the same initial weights and dropped features.
+// HostRandom returns a generator, on the host, for the random numbers of one purpose. As each purpose has a generator,
+// runs with and without masking get the same initial weights and dropped features.
 func HostRandom(seed uint64, purpose string) *rand.Rand { return rand.New(HostSource(seed, purpose)) }
 
 // HostSource returns the source of [HostRandom], whose state can be saved.
@@ -115,7 +116,7 @@ func HostSource(seed uint64, purpose string) *rand.PCG {
 	return rand.NewPCG(seed, h)
 }
 
-// Scopes of a store: training changes variables below ModelScope; graphs are below DataScope.
+// Training changes the variables below ModelScope. Graphs are stored below DataScope.
 const (
 	ModelScope = "model"
 	DataScope  = "data"
@@ -128,7 +129,7 @@ type weight = struct {
 	Values     []float32
 }
 
-// Make makes a variable with initial values uniform in middle ± bound.
+// Make makes a variable whose initial values are drawn uniformly from middle ± bound.
 func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64, dimensions ...int) *model.Variable {
 	if _, ok := model.GetGraphParam(g, othersParam); !ok {
 		scope.SetParam(name+firstSuffix, first{middle, bound})
@@ -142,11 +143,11 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// othersParam marks computations of GoMLX's trainers: [Make] stores no parameters there, since checkpoints would save
-// them.
+// othersParam marks computations of GoMLX's trainers. In these, [Make] stores no parameters, since checkpoints would
+// save them.
 const othersParam = "/nodemask_others"
 
-// LeaveToOthers makes GoMLX, not [FirstValue], initialise later variables.
+// LeaveToOthers makes GoMLX, not [FirstValue], initialise variables that g makes later.
 func LeaveToOthers(g *graph.Graph) { model.SetGraphParam(g, othersParam, true) }
 
 const firstSuffix = "_first"
@@ -168,7 +169,7 @@ func FirstValue(store *model.Store, v *model.Variable, seed uint64) (*tensors.Te
 	}
 	noted, _ := store.GetParam(v.Path() + firstSuffix)
 	from, ok := noted.(first)
-	if !ok && shape.Rank() >= 2 { // not from Make: a matrix gets Glorot's bound, others zero
+	if !ok && shape.Rank() >= 2 {
 		from.bound = math.Sqrt(6 / float64(shape.Dimensions[shape.Rank()-2]+shape.Dimensions[shape.Rank()-1]))
 	}
 	values, r := make([]float32, shape.Size()), HostRandom(seed, "weights"+v.Path())
@@ -201,7 +202,7 @@ func WeightsOf[W ~weight](store *model.Store) ([]W, error) {
 	return all, nil
 }
 
-// SetWeights sets the store's weights. It returns an error if all lacks one or has another shape of it.
+// SetWeights sets the store's weights to all. It returns an error if all lacks a weight or a shape differs.
 func SetWeights[W ~weight](store *model.Store, all []W) error {
 	weights := make(map[string]weight, len(all))
 	for _, w := range all {

@@ -12,8 +12,8 @@ import (
 )
 
 type measured struct {
-	kernels     int   // kernel launches; those in a loop count once
-	peak, alias int64 // bytes: in use at most, and of inputs that results overwrite
+	kernels     int   // kernel launches; a launch in a loop counts once
+	peak, alias int64 // bytes of peak memory, and bytes of inputs that results overwrite
 	swapped     int   // float additions compiled to compare-and-swap loops
 }
 
@@ -27,7 +27,7 @@ var (
 	swap     = regexp.MustCompile(`\batom(?:\.\w+)*\.cas\b`)
 )
 
-// readDump reads what the compiler wrote about one program: files in folder and its messages, said.
+// readDump reads what the compiler wrote about one program: the files in folder, and said, its messages.
 func readDump(folder, said string) (m measured, err error) {
 	read := func(pattern string) (text string) {
 		files, _ := fs.Glob(os.DirFS(folder), pattern)
@@ -55,8 +55,8 @@ func readDump(folder, said string) (m measured, err error) {
 	return m, nil
 }
 
-// swappedAdds counts blocks of PTX that add floats in a compare-and-swap loop, which XLA emits if it knows no
-// instruction for the addition. Maxima need such loops and do not count.
+// swappedAdds counts blocks of PTX that add floats in a compare-and-swap loop. XLA emits such a loop if it knows no
+// atomic instruction for the addition. Loops for maxima do not count: they are always needed.
 func swappedAdds(ptx string) (n int) {
 	for _, block := range label.Split(ptx, -1) {
 		at := swap.FindStringIndex(block)

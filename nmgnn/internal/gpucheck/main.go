@@ -1,7 +1,7 @@
 //go:build cgo && linux && amd64
 
-// Command gpucheck compiles nodemask's programs for GPUs, without needing one, and checks kernels and memory against
-// bounds.tsv. run.sh fetches the compiler and runs gpucheck.
+// Command gpucheck compiles nodemask's programs for GPUs, without a GPU, and checks that kernel launches and memory
+// stay within bounds.tsv. run.sh fetches the compiler and runs gpucheck.
 package main
 
 import (
@@ -118,8 +118,8 @@ func (c *check) compile(scratch, name, target string, program []byte) (measured,
 	return readDump(folder, string(said))
 }
 
-// toolkit makes a CUDA folder whose program ptxas also appends its input to kernels.ptx in folder. XLA dumps no PTX
-// when it compiles kernel by kernel.
+// toolkit makes a CUDA folder in which ptxas is a script that also appends its input to kernels.ptx in folder. This is
+// needed as XLA dumps no PTX when it compiles kernel by kernel.
 func (c *check) toolkit(folder string) (string, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// writer builds GPU programs on XLA for the CPU and reads them from go-xla's log.
+// writer builds the programs for GPUs with XLA on the CPU, and reads them from go-xla's log.
 type writer struct {
 	backend *backend.Backend
 	log     bytes.Buffer
@@ -99,7 +99,7 @@ func (w *writer) program(model string, epoch bool, g *datasets.Graph) ([]byte, e
 	})
 }
 
-// built returns a model with keep rate 0.5.
+// built returns a model that keeps each node with probability 0.5.
 func built(model string, g *datasets.Graph) (hyper.Parameters, nmgnn.Model, error) {
 	p, err := hyper.For(model)
 	if err != nil {

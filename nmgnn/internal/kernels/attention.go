@@ -6,20 +6,20 @@ import (
 )
 
 // Attention is the input of [Product.Attend], which returns y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of
-// each row v. In each head, α is the softmax of the row's scores.
+// each row v. In each head, α is the softmax of the scores of row v.
 type Attention struct {
-	// Scores is [slots, heads]. If nil, entry (v, u) has the score LeakyReLU(Source_u + Target_v), with slope Slope
-	// below zero: Source [columns, heads], Target [rows, heads].
+	// Scores is [slots, heads]. If nil, entry (v, u) has the score LeakyReLU(Source_u + Target_v), where LeakyReLU has
+	// slope Slope below zero, Source is [columns, heads] and Target is [rows, heads].
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
-	// Values [columns, width] is h. Mask [columns, 1] multiplies its rows and gets no gradient.
+	// Values [columns, width] is h. Mask [columns, 1] multiplies the rows of h and gets no gradient.
 	Values, Mask *Node
-	// Present [slots, 1] is 1 for entries that count, else 0. If nil, all count.
+	// Present [slots, 1] is 1 for entries to use and 0 for entries to ignore. If nil, all are used.
 	Present *Node
 	// Keep [slots, heads] multiplies α, for dropout.
 	Keep *Node
-	// Bias [1, width] is added to y; nil: none.
+	// Bias [1, width] is added to y, unless nil.
 	Bias *Node
 	// Gradients requests gradients towards Scores (or Source and Target), Values and Bias.
 	Gradients bool
@@ -73,8 +73,8 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	return Mul(q, Targets(p, Inverse(sum), gradients))
 }
 
-// Among returns which entries of e [slots, width] count (neither padding nor zero in present [slots, 1]), and a copy of
-// e with [Lowest] in the others, which no maximum then picks.
+// Among returns which entries of e [slots, width] are neither padding nor zero in present [slots, 1]. It also returns a
+// copy of e with [Lowest] in all other entries, so that no maximum picks them.
 func Among(p Product, e, present *Node) (is, among *Node) {
 	g := e.Graph()
 	if present == nil {
@@ -84,7 +84,8 @@ func Among(p Product, e, present *Node) (is, among *Node) {
 	return is, Where(is, e, BroadcastToDims(Scalar(g, e.DType(), Lowest), e.Shape().Dimensions...))
 }
 
-// HeadProducts returns a·x per head: x [rows, heads·width], a [heads, width] → [rows, heads].
+// HeadProducts returns each head's inner products of a and the rows of x: x [rows, heads·width], a [heads, width] →
+// [rows, heads].
 func HeadProducts(x, a *Node) *Node {
 	heads, width := a.Shape().Dimensions[0], a.Shape().Dimensions[1]
 	return ReduceSum(Mul(Reshape(x, -1, heads, width), Reshape(a, 1, heads, width)), -1)

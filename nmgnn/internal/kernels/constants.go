@@ -12,12 +12,12 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Constants makes untrained variables. Data in variables is neither folded into programs when they are compiled nor
-// copied at each call.
+// Constants makes untrained variables for data. XLA does not fold variables into compiled programs, nor are they copied
+// at each call.
 type Constants struct {
 	store  *model.Store
 	path   string
-	shares compute.Backend // nil: memory is not shared
+	shares compute.Backend
 	err    error
 }
 
@@ -26,8 +26,8 @@ func NewConstants(store *model.Store, path string) *Constants {
 	return &Constants{store: store, path: path}
 }
 
-// Share puts later variables into memory shared with b, if b supports that, so that new values are copied once. A nil b
-// changes nothing.
+// Share puts variables made later into memory shared with b, if b supports that, so that new values are copied once. A
+// nil b changes nothing.
 func (c *Constants) Share(b compute.Backend) *Constants {
 	if b != nil && b.HasSharedBuffers() {
 		c.shares = b
@@ -40,17 +40,17 @@ func (c *Constants) Zeros(name string, dimensions ...int) *model.Variable {
 	return c.made(name, c.empty(shapes.Make(dtypes.Float32, dimensions...)))
 }
 
-// Ints returns a new variable, or nil after an error.
+// Ints returns a new variable with this data, or nil after an error.
 func (c *Constants) Ints(name string, data []int32, dimensions ...int) *model.Variable {
 	return add(c, name, data, dimensions...)
 }
 
-// Floats returns a new variable, or nil after an error.
+// Floats returns a new variable with this data, or nil after an error.
 func (c *Constants) Floats(name string, data []float32, dimensions ...int) *model.Variable {
 	return add(c, name, data, dimensions...)
 }
 
-// Err returns the first error of making variables.
+// Err returns the first error that occurred while making variables.
 func (c *Constants) Err() error { return c.err }
 
 func add[T int32 | uint32 | float32](c *Constants, name string, data []T, dimensions ...int) *model.Variable {
@@ -118,7 +118,7 @@ func Fill(v *model.Variable, fill func(flat []float32)) error {
 	return gomlx.Error(tensors.MutableFlatData(value, fill))
 }
 
-// Donate lets the computation overwrite variables with their new values, if the backend can.
+// Donate lets the computation overwrite variables in place with their new values, if the backend can.
 func Donate(g *Graph, store *model.Store) {
 	for v := range store.IterVariables() {
 		if v.ChangedInGraph(g) {
@@ -127,7 +127,8 @@ func Donate(g *Graph, store *model.Store) {
 	}
 }
 
-// Positions numbers the elements of a matrix: uint32 [dimensions…], from stored or, if nil, 0, 1, … row by row.
+// Positions returns a number for each element of a matrix, uint32 [dimensions…]. If stored is nil, the numbers are 0,
+// 1, … row by row.
 func Positions(g *Graph, stored *model.Variable, dimensions []int) *Node {
 	if stored != nil {
 		return ConvertDType(stored.NodeValue(g), dtypes.Uint32)

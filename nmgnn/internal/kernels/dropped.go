@@ -6,27 +6,27 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// DroppedBytes is how many bytes a block of a [Dropped] may take.
+// DroppedBytes limits the bytes of each block of rows that a [Dropped] computes at once.
 const DroppedBytes = 32 << 20
 
-// Dropped is a large dense matrix under dropout. Package fused drops and multiplies block by block, without copying the
-// matrix.
+// Dropped is a large dense matrix under dropout. Package fused applies dropout and multiplies one block of rows at a
+// time, to avoid a copy of the matrix.
 type Dropped struct {
 	x      *Node // [rows, width]; gets no gradient
-	seen   *Node // [rows, 1]: see [Random.DropoutSeen]
+	seen   *Node
 	stream Stream
 	rate   float64
-	block  int // numbers in a block
+	block  int
 	fused  bool
 }
 
-// DropoutOf returns x under the same dropout as [Random.DropoutSeen], for use in products. r must not be nil.
+// DropoutOf returns x under dropout as by [Random.DropoutSeen], for use in products. r must not be nil.
 func (r *Random) DropoutOf(x *Node, rate float64, seen *Node) Dropped {
 	return Dropped{x: StopGradient(x), seen: seen, stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
 		x.Rank() == 2 && fused.Available(x.Graph())}
 }
 
-// Node returns the matrix with entries dropped.
+// Node returns the whole matrix after dropout.
 func (d Dropped) Node() *Node {
 	if !d.fused {
 		return Mul(d.x, d.stream.Keep(Positions(d.x.Graph(), nil, d.x.Shape().Dimensions), d.rate))
@@ -37,7 +37,7 @@ func (d Dropped) Node() *Node {
 func (d Dropped) rows() int  { return d.x.Shape().Dimensions[0] }
 func (d Dropped) width() int { return d.x.Shape().Dimensions[1] }
 
-// Times returns the matrix times w [width, out]: [rows, out].
+// Times returns the product [rows, out] of the matrix and w [width, out].
 func (d Dropped) Times(w *Node) *Node {
 	return Linear(w, d.rows(),
 		func(w *Node) *Node {

@@ -42,12 +42,12 @@ func inner(x, h, y []float32) {
 
 type attentionArgs struct {
 	offsets, columns        []int32
-	e, source, target, keep []float32 // either e or source and target; keep may be nil
+	e, source, target, keep []float32 // either e is nil or source and target are; keep may be nil
 	slope                   float32
 	h                       []float32
 	width, heads            int
-	alpha, kept, y          []float32 // kept is nil if keep is
-	// of the backward pass; targetGradient may be nil
+	alpha, kept, y          []float32
+	// These are set in the backward pass only.
 	g, d, targetGradient []float32
 }
 

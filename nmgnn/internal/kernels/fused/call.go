@@ -12,7 +12,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Names of kernels in programs. handlers.c lists each kernel's inputs and results.
+// handlers.c lists the inputs and results of each kernel.
 const (
 	timesKernel          = "nodemask_times"
 	reachKernel          = "nodemask_reach" // in C only
@@ -28,7 +28,7 @@ const (
 	outerKernel          = "nodemask_outer" // in C only
 )
 
-// Bits in a kernel's first input tell which optional inputs follow, as in handlers.c.
+// Bits in a kernel's first input tell which optional inputs follow. handlers.c has the same bits.
 const (
 	heardBit = 1 << iota
 	wantedBit
@@ -40,15 +40,15 @@ const (
 	gateBit
 )
 
-// Rows tells a kernel which rows it may skip and what it adds to sums. Each field may be nil.
+// Rows tells a kernel which rows it may skip, and what it adds to its sums. Each field may be nil.
 type Rows struct {
-	// Heard [columns, 1] is zero for rows of h that count as zero. Kernels skip these if [Skips]; otherwise the rows
-	// must be zero.
+	// Heard [columns, 1] is zero for rows of h that are taken as zero. If [Skips] returns true, kernels skip these
+	// rows; otherwise, the rows must hold zeros.
 	Heard *Node
-	// Wanted [rows, 1] is zero for result rows that need not be computed. The Go kernels use Wanted in sums only.
+	// Wanted [rows, 1] is zero for result rows that need not be computed. Go kernels use it in sums only.
 	Wanted *Node
-	// Root [rows, width] and Bias [1, width] are added, (Root + sum) + Bias, if [Skips]. Attention allows only Bias;
-	// other sums allow Root, or both.
+	// If [Skips] returns true, the result is (Root + sum) + Bias, with Root [rows, width] and Bias [1, width].
+	// Attention takes no Root; other sums take no Bias without Root.
 	Root, Bias *Node
 }
 
@@ -79,7 +79,6 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		outputs := make([]*Node, len(results))
 		for i, r := range results {
-			// GoMLX would share Zeros among functions, which is an error.
 			outputs[i] = Iota(g, shapes.Make(dtypes.Float32, r[0], r[1]), 0)
 		}
 		return outputs
@@ -97,7 +96,8 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	return outputs
 }
 
-// must panics unless x is nil or has these rows and columns. A negative number stands for any, except 0 columns.
+// must panics unless x is nil or has these numbers of rows and columns. A negative number allows any number of rows, or
+// any number of columns except 0.
 func must(name string, x *Node, rows, columns int) {
 	if x == nil {
 		return
@@ -146,14 +146,15 @@ func given(nodes ...*Node) []*Node {
 	return slices.DeleteFunc(nodes, func(n *Node) bool { return n == nil })
 }
 
-// Times returns Σ weight·h[column] over each row's entries: h [columns, width] → [rows, width]. Row positions[i] of
-// weights [entries, heads] is for entry i. nil weights are ones; nil positions ([entries, 1] int32) are 0, 1, ….
+// Times returns Σ weight·h[column] over each row's entries: h [columns, width] → [rows, width]. Entry i has the weights
+// in row positions[i] of weights [entries, heads]. nil weights mean ones; nil positions ([entries, 1] int32) mean 0, 1,
+// ….
 func (m Matrix) Times(h, weights, positions *Node, r Rows) *Node {
 	return m.times(0, h, weights, positions, r)
 }
 
-// TimesDropped is [Matrix.Times] after [Drop] of weights [entries, 1]. Random number numbers[i] ([entries, 1] int32;
-// nil: i) decides about entry i. It panics unless [Skips].
+// TimesDropped is [Matrix.Times] after [Drop] of weights [entries, 1]. For entry i, Drop uses its number numbers[i]
+// ([entries, 1] int32), or i if numbers is nil. TimesDropped panics unless [Skips] returns true.
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *Node {
 	mustDraw(draw, scale)
 	must("weights", weights, m.entries(), 1)
@@ -182,8 +183,9 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 		h.Shape().Dimensions[0], m.rows()), draw, given(m.Offsets, m.Columns, h, weights, positions))...)[0]
 }
 
-// Reach returns [rows, 1]: 1 for each row in seen [rows, 1] and each row that their sums read, else 0. Sums read only
-// columns in heard [rows, 1]; nil: all. The matrix is square.
+// Reach returns [rows, 1]: 1 for each row where seen [rows, 1] is not zero and for each row of h that the sums of these
+// rows read, else 0. Sums do not read rows where heard [rows, 1] is zero; nil means that all are read. The matrix is
+// square.
 func (m Matrix) Reach(seen, heard *Node) *Node {
 	must("seen", seen, m.rows(), 1)
 	must("heard", heard, m.rows(), 1)
@@ -198,7 +200,8 @@ func (m Matrix) Total(e, positions *Node) *Node {
 	return call(totalKernel, [][2]int{{m.rows(), width(e)}}, given(m.Offsets, e, positions)...)[0]
 }
 
-// Highest returns each row's maximum, or -1e30 without entries: e [entries, width] → [rows, width].
+// Highest returns the maximum of e over each row's entries, or -1e30 for a row without entries: e [entries, width] →
+// [rows, width].
 func (m Matrix) Highest(e *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(nil)
@@ -226,8 +229,8 @@ func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	return callDrop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
 }
 
-// DropRows returns rows first … first+rows-1 of [Drop] of x. It is computed after the node after, so that blocks of
-// rows are computed one by one.
+// DropRows returns rows first … first+rows-1 of [Drop] of x. They are computed after the node named after, so that
+// blocks of rows are computed one by one.
 func DropRows(draw, scale, x *Node, first, rows int, wanted, after *Node) *Node {
 	return callDrop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, after)
 }
@@ -244,7 +247,8 @@ func callDrop(draw, scale, x *Node, first, rows, columns, all int, wanted, gate,
 		given(gate, draw, scale, x, after)...)...)[0]
 }
 
-// Score returns y and z [rows, heads]: each head's inner products of x [rows, width] with a and with b [1, width].
+// Score returns, for each head, the inner products y of x and a, and z of x and b: x [rows, width], a and b [1, width],
+// y and z [rows, heads].
 func Score(x, a, b *Node, heads int) (y, z *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -255,8 +259,8 @@ func Score(x, a, b *Node, heads int) (y, z *Node) {
 	return out[0], out[1]
 }
 
-// ScoreBackward returns the gradients towards x, a and b of [Score], given v and w [rows, heads], those towards y and
-// z.
+// ScoreBackward returns the gradients of [Score] towards x, a and b. v [rows, heads] is the gradient towards y, and w
+// [rows, heads] towards z.
 func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -265,7 +269,7 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("v", v, rows, -1)
 	must("w", w, rows, width(v))
 	mustDivide(width(x), width(v))
-	parts := [2]int{min(rows, 64), width(x)} // the same on all backends, so sums are equal
+	parts := [2]int{min(rows, 64), width(x)}
 	out := call(scoreBackwardKernel, [][2]int{{rows, width(x)}, parts, parts}, x, a, b, v, w)
 	total := func(parts *Node) *Node { return Reshape(ReduceSum(parts, 0), 1, width(x)) }
 	return out[0], total(out[1]), total(out[2])
@@ -273,11 +277,12 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 
 var sumsInOrder atomic.Bool
 
-// HoldSums makes XLA on a CPU sum over rows with [Outer], in the whole process.
+// HoldSums makes the whole process compute sums over rows with [Outer] on XLA for the CPU.
 func HoldSums() { sumsInOrder.Store(true) }
 
-// Outer returns xᵀ·v for x [rows, width] and v [rows, out]. The shapes alone decide the order of its sums; XLA's
-// depends on the CPU. Where wanted [rows, 1] is zero, v must be zero; nil wants all rows. Outer needs [SumsInOrder].
+// Outer returns xᵀ·v for x [rows, width] and v [rows, out]. It adds in an order that depends on the shapes alone,
+// whereas XLA's order depends on the CPU. v must be zero where wanted [rows, 1] is zero; wanted may be nil. Outer works
+// only if [SumsInOrder] returns true.
 func Outer(x, v, wanted *Node) *Node {
 	must("x", x, -1, -1)
 	must("v", v, x.Shape().Dimensions[0], -1)
@@ -292,8 +297,8 @@ func Outer(x, v, wanted *Node) *Node {
 // SumsInOrder reports whether [HoldSums] applies to the computation's backend.
 func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g.Backend()) }
 
-// ELU returns x [rows, columns] where positive, else exp(x) - 1. If v, the gradient towards that, is not nil, ELU
-// returns the gradient towards x instead.
+// ELU returns x [rows, columns] where positive, else exp(x) - 1. If v is not nil, it is the gradient towards this
+// result, and ELU returns the gradient towards x instead.
 func ELU(x, v *Node) *Node {
 	must("x", x, -1, -1)
 	must("v", v, x.Shape().Dimensions[0], width(x))
@@ -309,9 +314,9 @@ func RunsOn(b compute.Backend) bool {
 	return isGo || takesForeign(b)
 }
 
-// Scores are what attention takes each row's softmax of: E [entries, heads] or, if nil, LeakyReLU(Source_c + Target_r)
-// for the entry in row r and column c, with slope Slope [1, 1] below zero: Source [columns, heads], Target [rows,
-// heads].
+// Scores are attention's scores before the softmax: E [entries, heads]. If E is nil, the entry in row r and column c
+// has the score LeakyReLU(Source_c + Target_r), with slope Slope [1, 1] below zero, Source [columns, heads] and Target
+// [rows, heads].
 type Scores struct{ E, Source, Target, Slope *Node }
 
 func (s Scores) nodes() []*Node { return given(s.E, s.Source, s.Target, s.Slope) }
@@ -339,9 +344,9 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 	must("slope", s.Slope, 1, 1)
 }
 
-// Attend returns y [rows, width], Σ kept·h[column] over each row's entries. alpha is the softmax of the scores, kept is
-// alpha·keep (nil: alpha): h [columns, width]; keep, alpha, kept [entries, heads]. Unwanted rows of alpha and kept are
-// undefined.
+// Attend returns y [rows, width], Σ kept·h[column] over each row's entries, for h [columns, width]. alpha is the
+// softmax of the scores, and kept is alpha·keep, or alpha if keep is nil. keep, alpha and kept are [entries, heads]. In
+// rows that [Rows] does not want, alpha and kept are undefined.
 func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	must("keep", keep, m.entries(), s.Heads())
@@ -358,8 +363,8 @@ func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 }
 
 // AttendBackward returns gradients of [Matrix.Attend], given g [rows, width], the gradient towards y. d [entries,
-// heads] is the gradient towards E or, if E is nil, LeakyReLU's inputs. target [rows, heads] is then each row's sum of
-// d, else nil.
+// heads] is the gradient towards E or, if E is nil, towards LeakyReLU's inputs. If E is nil, target [rows, heads] is
+// the sum of d over each row; otherwise, it is nil.
 func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node, r Rows) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())

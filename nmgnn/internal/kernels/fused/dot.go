@@ -12,13 +12,13 @@ import (
 
 // Without vector instructions, GoMLX sums dense products in an order that depends on these sizes.
 const (
-	smallDot = 4 << 20 // products with fewer multiplications are small
-	dotPanel = 512     // in large products, numbers of a row summed at once
-	dotRows  = 3       // in small untransposed products, rows computed at once
+	smallDot = 4 << 20 // multiplications; products with fewer are small
+	dotPanel = 512
+	dotRows  = 3
 )
 
-// product returns the sizes of the matrices that a node multiplies: [rows, inner] and [inner, columns] ([columns,
-// inner] if transposed). ok is false for batches and unknown layouts.
+// product returns the sizes of the matrices that a node multiplies: [rows, inner] and [inner, columns], or [columns,
+// inner] if transposed is true. ok is false for batches and unknown layouts.
 func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, ok bool) {
 	var field [5]int
 	for i, name := range []string{"LHSCrossSize", "RHSCrossSize", "ContractingSize", "BatchSize", "Layout"} {
@@ -38,7 +38,7 @@ func inBlocks(m, n, inner int) bool {
 	return n%64 == 0 && m*n*inner >= smallDot && lanes.HaveAVX2()
 }
 
-// dotArgs are a product's matrices: x [rows, inner], z [inner, columns], y [rows, columns].
+// dotArgs are the matrices of y = x·z: x [rows, inner], z [inner, columns], y [rows, columns].
 type dotArgs struct {
 	x, z, y        []float32
 	columns, inner int
@@ -52,7 +52,8 @@ var upTo = sync.OnceValue(func() []int32 {
 	return all
 })
 
-// rows adds up each panel of dotPanel terms, then the panels' sums, as GoMLX does for large matrices.
+// rows splits the terms of each inner product into panels of dotPanel terms. It sums each panel, then the panels' sums,
+// as GoMLX does for large matrices.
 func (a *dotArgs) rows(from, to int) {
 	var sum [64]float32
 	for begin := 0; begin < a.inner; begin += dotPanel {

@@ -16,17 +16,17 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// This file and operations.go rely on internals of GoMLX's pure-Go backend, insides_xla.go on those of go-xla. Releases
-// may change these, so only tried versions are accepted.
+// This file and operations.go rely on internals of GoMLX's pure-Go backend, and insides_xla.go on internals of go-xla.
+// New releases may change internals, so only versions that were tried are accepted.
 
-// Before adding a version to triedGo, compare its internal/gobackend/{exec,executable,builder,buffers}.go, ops/call.go
-// and dot/matmul/nosimd*.go with the last one's, and run this package's tests with -race.
+// Before adding a version to triedGo, compare its files internal/gobackend/{exec,executable,builder,buffers}.go,
+// ops/call.go and dot/matmul/nosimd*.go with those of the last version there, and run this package's tests with -race.
 const goModule = "github.com/gomlx/compute"
 
 var triedGo = []string{"v0.1.3", "v0.1.6"}
 
 // checkVersion returns an error unless function comes from a tried version of module. It reads the version from the
-// path of the function's file; vendored and replaced modules show none.
+// path of the function's file. Paths of vendored and replaced modules have no version, so they are refused.
 func checkVersion(function any, module string, tried []string) error {
 	f := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
 	file, _ := f.FileLine(f.Entry())
@@ -44,19 +44,19 @@ func checkVersion(function any, module string, tried []string) error {
 var executors [compute.OpTypeLast]func(backend, node unsafe.Pointer, inputs []unsafe.Pointer,
 	owned []bool) ([]unsafe.Pointer, error)
 
-// kernelOp marks kernels' nodes; GoMLX does not use it.
+// kernelOp marks nodes that run kernels. GoMLX itself has no nodes of this type.
 const kernelOp = compute.OpTypeInvalid
 
 // goInsides locates internals of the pure-Go backend.
 type goInsides struct {
 	backend     reflect.Type  // *Backend
 	getBuffer   reflect.Value // func(*Backend, shapes.Shape) (*Buffer, error)
-	data        uintptr       // offset in Node of its Data
-	nodeShape   uintptr       // offset in Node of the result's shape
-	flat, shape uintptr       // offsets in Buffer of its numbers and shape
+	data        uintptr       // offset of Data in Node
+	nodeShape   uintptr       // offset of the result's shape in Node
+	flat, shape uintptr       // offsets of numbers and shape in Buffer
 
 	own   operationTable // GoMLX's operations before replacement
-	asked sync.Map       // set of hastened backends (unsafe.Pointer)
+	asked sync.Map       // set of backends (unsafe.Pointer) that [Hasten] changed
 }
 
 func locate(b compute.Backend) (*goInsides, error) {
@@ -77,8 +77,7 @@ func locate(b compute.Backend) (*goInsides, error) {
 }
 
 // interceptedGo locates the pure-Go backend's internals; notIntercepted says why this version cannot run the kernels.
-// Running backends read GoMLX's tables of operations, so these change only at start. The new functions check which
-// backend calls them.
+// Running backends read GoMLX's tables of operations, so the tables are changed only at program start.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (t *goInsides, err error) {
@@ -114,7 +113,7 @@ type kernelCall struct {
 	results []shapes.Shape
 }
 
-// replace makes the call that returns these results call run instead.
+// replace makes the placeholder call with these results run the function run instead.
 func (t *goInsides) replace(results []*Node, run func(x, y []array)) {
 	kernel := &kernelCall{run: run}
 	for _, y := range results {
@@ -126,7 +125,6 @@ func (t *goInsides) replace(results []*Node, run func(x, y []array)) {
 	call.FieldByName("OpType").Set(reflect.ValueOf(kernelOp))
 }
 
-// execute runs a kernel. It frees no inputs; the backend allocates results.
 func (t *goInsides) execute(call *kernelCall, backend reflect.Value,
 	inputs []unsafe.Pointer) ([]unsafe.Pointer, error) {
 	x, y := make([]array, len(inputs)), make([]array, len(call.results))

@@ -15,8 +15,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Before adding a version to triedXLA, compare its stablehlo/{customcall,statement,value}.go and
-// compute/xla/{backend,builder,ops}.go with the last one's, and run this package's tests.
+// Before adding a version to triedXLA, compare its files stablehlo/{customcall,statement,value}.go and
+// compute/xla/{backend,builder,ops}.go with those of the last version there, and run this package's tests.
 const xlaModule = "github.com/gomlx/go-xla"
 
 var triedXLA = []string{"v0.4.1", "v0.4.5"}
