@@ -12,8 +12,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Constants makes untrained variables for data. XLA does not fold variables into compiled programs, nor are they copied
-// at each call.
+// Constants makes untrained variables for data. Variables are neither folded into compiled programs nor copied at each
+// call.
 type Constants struct {
 	store  *model.Store
 	path   string

@@ -11,8 +11,9 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Linear applies a linear map to x [m, width] → [rows, width]. adjoint computes its gradient: automatic differentiation
-// would scatter in random order, or transpose every epoch. It panics if apply returns another number of rows.
+// Linear applies a linear map, apply, to x [m, width] → [rows, width]. adjoint computes the gradient towards x:
+// automatic differentiation would scatter in random order, or transpose every epoch. Linear panics if apply does not
+// return that many rows.
 func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	y := apply(StopGradient(x))
 	if y.Shape().Dimensions[0] != rows {
@@ -28,8 +29,8 @@ func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node)
 	return Linear(x, rows, apply, adjoint)
 }
 
-// Dense returns x·w for x [rows, width] and w [width, out]. If [fused.SumsInOrder], gradients sum in a fixed order.
-// Where seen [rows, 1] is zero, the result's gradient must be zero; seen may be nil.
+// Dense returns x·w for x [rows, width] and w [width, out]. If [fused.SumsInOrder] returns true, gradients are summed
+// in a fixed order. Where seen [rows, 1] is zero, the result's gradient must be zero; seen may be nil.
 func Dense(x, w, seen *Node) *Node {
 	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
 	if !fused.SumsInOrder(x.Graph()) {
@@ -56,11 +57,11 @@ const (
 	completeParam = "/nodemask_complete"
 )
 
-// Lean lets a computation omit additions of zero and, if zeroOne says that masks hold only 0 and 1, multiplications by
-// masks. XLA then fuses differently, which may change rounding.
+// Lean lets a computation omit additions of zero. If zeroOne is true, masks hold only 0 and 1, and multiplications by
+// masks are omitted too. XLA then fuses differently, which may change rounding.
 func Lean(g *Graph, zeroOne bool) { model.SetGraphParam(g, leanParam, zeroOne) }
 
-// Complete keeps [Lean] from changing a computation, before or after.
+// Complete cancels [Lean] for a computation, called before or after.
 func Complete(g *Graph) { model.SetGraphParam(g, completeParam, true) }
 
 func lean(g *Graph) (is, zeroOne bool) {
@@ -117,7 +118,6 @@ func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	}
 }
 
-// padRows does not use GoMLX's Pad, which has no gradient.
 func padRows(x *Node, rows int) *Node {
 	missing := rows - x.Shape().Dimensions[0]
 	if missing == 0 {

@@ -9,8 +9,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Seeing returns p for a computation that reads only the result rows where seen [rows, 1] is not zero. Other rows may
-// be zero; their gradients must be zero. It returns p itself if seen is nil or p uses scatters.
+// Seeing returns p for a computation that does not read result rows where seen [rows, 1] is zero. These rows may be
+// zero, and their gradients must be zero. It returns p itself if seen is nil or p uses scatters.
 func Seeing(p Product, seen *Node) Product {
 	if p.fused && seen != nil {
 		p.seen = seen
@@ -18,8 +18,9 @@ func Seeing(p Product, seen *Node) Product {
 	return p
 }
 
-// Reach returns [rows, 1]: 1 for each row in seen [rows, 1] and each row that their sums read, else 0. Sums read only
-// columns where mask [rows, 1] is not zero; nil: all. It returns nil, meaning all rows, on backends that gain nothing.
+// Reach returns [rows, 1]: 1 for each row where seen [rows, 1] is not zero and for each row that the sums of these rows
+// read, else 0. Sums do not read rows where mask [rows, 1] is zero; mask may be nil. On backends where skipping rows
+// saves nothing, Reach returns nil, meaning all rows.
 func Reach(p Product, seen, mask *Node) *Node {
 	if !p.fused || seen == nil || !fused.Skips(seen.Graph()) {
 		return nil
@@ -27,8 +28,8 @@ func Reach(p Product, seen, mask *Node) *Node {
 	return p.in(seen.Graph()).Reach(seen, mask)
 }
 
-// Rooted returns h + [Sum] + bias for a square matrix in one loop, with gradients towards h and bias [1, width]. It
-// returns nil if the computation is not [Lean], or p uses scatters.
+// Rooted returns h + [Sum] of h + bias for a square matrix in one loop, with gradients towards h and bias [1, width].
+// It returns nil if the computation is not [Lean] or p uses scatters.
 func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	is, zeroOne := lean(h.Graph())
 	if !p.fused || !is || mask != nil && !zeroOne {
@@ -66,7 +67,7 @@ func times(p *pattern, h, weights, positions *Node, r fused.Rows) *Node {
 	return p.Total(gathered)
 }
 
-// Back multiplies with the transposed matrix: v [rows, width] → [columns, width], weights as in Times. Result rows
+// Back multiplies the transposed matrix with v [rows, width] → [columns, width]. weights are as in Times. Result rows
 // where factor [columns, 1] is zero may be zero. Back and TotalBack panic if the product was made without gradients.
 func (p Product) Back(v, factor, weights *Node) *Node {
 	p.needTransposed()
@@ -79,7 +80,7 @@ func (p Product) Back(v, factor, weights *Node) *Node {
 	return times(p.adjoint, v, weights, positions, fused.Rows{Heard: p.seen, Wanted: factor})
 }
 
-// TotalBack sums each column's entries: e [slots, width] → [columns, width].
+// TotalBack sums e over each column's entries: e [slots, width] → [columns, width].
 func (p Product) TotalBack(e *Node) *Node {
 	p.needTransposed()
 	if g := e.Graph(); p.fused {
@@ -88,7 +89,7 @@ func (p Product) TotalBack(e *Node) *Node {
 	return p.adjoint.Total(p.transposed(e))
 }
 
-// SumDropped returns [Sum] without a mask, where keep is the matrix's values under dropout.
+// SumDropped returns [Sum] without a mask. The weights are the matrix's values under dropout.
 func (p Product) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
 	if !p.fused || !fused.Skips(g) {
@@ -104,8 +105,8 @@ func (p Product) SumDropped(h *Node, s Stream, rate float64, gradients bool) *No
 	})
 }
 
-// DropEntries zeroes numbers of x [slots, heads] (nil: ones) with probability rate and divides the others by 1-rate. A
-// stream drops the same entries in all kernels.
+// DropEntries zeroes each number of x [slots, heads] (nil means ones) with probability rate and divides the others by
+// 1-rate. A stream drops the same entries with each [Kernel].
 func (p Product) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
 	if p.fused {
 		return s.drop(x, p.Slots(), heads, rate, nil, nil)
@@ -163,8 +164,7 @@ func (p Product) Attend(a Attention) *Node {
 	}
 	y, alpha, kept := m.Attend(s, value, a.Keep, biased)
 	if !a.Gradients {
-		// The pure-Go backend fails if a program ends with one of several results and later ones are unused. So another
-		// node follows.
+		// Works around an error of the pure-Go backend: an operation with unused results may not end a program.
 		return StopGradient(y)
 	}
 	type gradients struct{ scores, target *Node }
@@ -208,7 +208,7 @@ func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
 		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)}
 	})
-	// One node joins both results, so it receives both gradients.
+	// The gradients towards source and target arrive together at one node that joins them.
 	source, target = fused.Score(x, fa, fb, dims[0])
 	both := WithAdjoints(Concatenate([]*Node{source, target}, 1),
 		Argument{h, func(v *Node) *Node { return backward(v).x }},
@@ -217,9 +217,9 @@ func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 	return half(both, 0), half(both, 1)
 }
 
-// LeakyScores returns a·LeakyReLU(source_u + target_v) for each entry (v, u) and head. LeakyReLU has this slope below
-// zero. Shapes: source [columns, width], target [rows, width], a [heads, width/heads] → [slots, heads]. If gradients is
-// true, all three get gradients.
+// LeakyScores returns a·LeakyReLU(source_u + target_v) for each entry (v, u) and head. Shapes: source [columns, width],
+// target [rows, width], a [heads, width/heads] → [slots, heads]. LeakyReLU has this slope below zero. If gradients is
+// true, source, target and a get gradients.
 func (p Product) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
 	if p.fused {
 		pairs := Add(Sources(p, source, gradients), Targets(p, target, gradients))

@@ -11,13 +11,13 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// pattern holds the entries of a matrix, or of its transpose, row by row. Then comes padding: in no row, but with valid
-// indices for gathers.
+// pattern holds the entries of a matrix or of its transpose, row by row, then padding. Padding is in no row, but has
+// valid indices for gathers.
 type pattern struct {
 	fused                bool // runs fused loops, not scatters
 	rows, room           int
 	matrix               csr.Matrix
-	offsets, column, row *model.Variable // [rows+1, 1] if fused, [room, 1], [room, 1]
+	offsets, column, row *model.Variable // offsets [rows+1, 1] (if fused), column and row [room, 1]
 	into                 *Constants
 }
 
@@ -33,7 +33,6 @@ func newPattern(into *Constants, m csr.Matrix, o Options) *pattern {
 	return p
 }
 
-// narrow cannot overflow: check limits the number of entries.
 func narrow(offsets []int64) []int32 {
 	narrowed := make([]int32, len(offsets))
 	for i, o := range offsets {
@@ -94,7 +93,7 @@ func (p *pattern) Spread(x *Node) *Node {
 	return Gather(x, row.NodeValue(x.Graph()), true)
 }
 
-// Total sums each row's entries: e [slots, width] → [rows, width].
+// Total sums e over each row's entries: e [slots, width] → [rows, width].
 func (p *pattern) Total(e *Node) *Node {
 	if p.fused {
 		return p.in(e.Graph()).Total(e, nil)
@@ -106,8 +105,8 @@ func (p *pattern) Total(e *Node) *Node {
 	return ScatterSum(zeros, p.row.NodeValue(e.Graph()), e, true, false)
 }
 
-// Highest returns each row's maximum, or [Lowest] without entries: e [slots, width] → [rows, width]. e must hold Lowest
-// in padding.
+// Highest returns the maximum of e over each row's entries, or [Lowest] for a row without entries: e [slots, width] →
+// [rows, width]. e must hold Lowest in padding.
 func (p *pattern) Highest(e *Node) *Node {
 	if p.fused {
 		return p.in(e.Graph()).Highest(e)
@@ -128,8 +127,8 @@ func (p *pattern) Agreement(x, h *Node, heads int) *Node {
 	return ReduceSum(Reshape(Mul(p.Spread(x), p.Gather(h)), p.room, heads, -1), -1)
 }
 
-// noFuse returns an x that XLA on a CPU does not fuse into its uses, which would recompute it for each entry. XLA never
-// fuses a scatter, so noFuse scatters zeros into x. On a GPU more fusion means fewer launches.
+// noFuse keeps XLA on a CPU from fusing x into later operations, which would compute x again for each entry. XLA never
+// fuses a scatter, so noFuse scatters zeros into x. On a GPU, fusion is welcome: it saves launches.
 func (p *pattern) noFuse(x *Node) *Node {
 	if !p.fused {
 		return x

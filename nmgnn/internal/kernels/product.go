@@ -1,5 +1,5 @@
-// Package kernels multiplies with sparse matrices inside computations: sums over neighbours, attention, sparse
-// features. Layers use [Product]; the backend's [Plan] chooses the [Kernel].
+// Package kernels multiplies with sparse matrices inside computations: for sums over neighbours, attention and sparse
+// features. Layers use [Product]. The backend's [Plan] chooses the [Kernel].
 package kernels
 
 import (
@@ -22,14 +22,15 @@ type Kernel string
 const (
 	// FusedKernel runs package fused's loops: fastest for XLA on a CPU and the pure-Go backend.
 	FusedKernel Kernel = "fused"
-	// ScatterKernel gathers a row per entry and adds it to a row of the result: fewest GPU kernels, slow on a CPU.
+	// ScatterKernel gathers a row per entry and adds it to a row of the result. It launches the fewest kernels on a
+	// GPU, and is slow on a CPU.
 	ScatterKernel Kernel = "scatter"
 )
 
 // Kernels returns all kernels.
 func Kernels() []Kernel { return []Kernel{FusedKernel, ScatterKernel} }
 
-// Plan says how to compute with a graph: see [PlanFor].
+// Plan says how to compute with a graph. [PlanFor] chooses it.
 type Plan struct {
 	Kernel Kernel // for sums over neighbours, and for sparse features
 	// DenseFeatures stores features as a dense matrix.
@@ -44,8 +45,8 @@ type Planned struct {
 	Plan
 }
 
-// PlanFor returns the plan for features whose share of nonzeros is density: package fused if b runs it, else scatters
-// (on a CPU up to 27 times slower). A nil b, an unknown backend, gets scatters.
+// PlanFor returns the plan for features whose share of nonzeros is density. The kernel is [FusedKernel] if b runs it,
+// else [ScatterKernel], which is up to 27 times slower on a CPU. b may be nil.
 func PlanFor(b compute.Backend, density float64) Plan {
 	if b, ok := b.(Planned); ok {
 		return b.Plan
@@ -54,7 +55,6 @@ func PlanFor(b compute.Backend, density float64) Plan {
 	if b != nil && fused.RunsOn(b) {
 		plan.Kernel = FusedKernel
 	}
-	// GoMLX does not export the pure-Go backend's type.
 	plan.Transposed = fmt.Sprintf("%T", b) == "*gobackend.Backend"
 	return plan
 }
@@ -66,50 +66,51 @@ type Options struct {
 	Symmetric bool
 	// Gradients allows gradients, which need the transposed matrix.
 	Gradients bool
-	// Slots lets [Product.Replace] use up to this many entries, with [FusedKernel]; if fewer than now, it is ignored.
+	// Slots is the most entries of a matrix for [Product.Replace], with [FusedKernel]. It is ignored if below the
+	// number of entries now.
 	Slots int
-	// Share is the backend to share memory with, which speeds up Replace; nil: none.
+	// Share, if not nil, is a backend to share memory with, which speeds up Replace.
 	Share compute.Backend
 }
 
 // Product is a sparse matrix [rows, columns] in variables, for use inside a computation.
 //
-// Each entry has a slot; a node [slots, width] holds data of entries. Other slots are padding, where weights and terms
-// of totals must be 0 and other data may be anything. Heads share the width equally, in order. nil weights, masks and
-// factors are ones.
+// Each entry has a slot: a row of the nodes [slots, width] that hold data of entries. Other slots are padding, where
+// weights and terms of totals must be 0 and other data may be anything. Heads share the width equally, in order. nil
+// weights, masks and factors mean ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement do not.
 type Product struct {
 	*parts
-	seen *Node // from [Seeing]; nil: all rows
+	seen *Node // from [Seeing], or nil
 }
 
 // parts are shared by a product and what [Seeing] returns for it.
 type parts struct {
-	*pattern  // of the matrix
+	*pattern
 	adjoint   *pattern
 	constants *Constants
 	options   Options
-	lazy      map[string]lazy // made on first use
-	// during Replace, entries' numbers in the transpose's order; may be nil
+	lazy      map[string]lazy
+	// During Replace, from holds the entries' numbers in the transpose's order, or is nil.
 	from []int32
 }
 
 type lazy struct {
 	*model.Variable
 	renew    func() error
-	backward bool // read only by gradients
+	backward bool // true if the forward pass does not read it
 }
 
 // ErrNoFit reports a matrix that does not fit into a compiled computation.
 var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entries that there is room for, can take " +
 	"another's place")
 
-// Lowest is below every score, yet subtraction and exp do not overflow.
+// Lowest is below every score, but small enough in size that subtraction and exp do not overflow.
 const Lowest = -1e30
 
-// New returns a product with a matrix's pattern; values are passed as weights. Variables go below path. Indices out of
+// New returns a product with the entries of m; pass their values as weights. Variables go below path. Indices out of
 // range, too many entries and unknown kernels are errors.
 func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
 	if err := check(m); err != nil {
@@ -119,7 +120,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		return Product{}, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && o.Slots == 0 {
-		o.Kernel = ScatterKernel // scatters' gradients ignore padding
+		o.Kernel = ScatterKernel
 	}
 	constants := NewConstants(store, path).Share(o.Share)
 	p := &parts{constants: constants, options: o, lazy: map[string]lazy{}}

@@ -193,7 +193,7 @@ func (m Matrix) Reach(seen, heard *Node) *Node {
 	return call(reachKernel, [][2]int{{m.rows(), 1}}, given(m.Offsets, m.Columns, seen, heard)...)[0]
 }
 
-// Total sums each row: e [entries, width] → [rows, width], positions as in [Matrix.Times].
+// Total sums e over each row's entries: e [entries, width] → [rows, width]. positions are as in [Matrix.Times].
 func (m Matrix) Total(e, positions *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(positions)

@@ -44,8 +44,7 @@ func Platform(b compute.Backend) (string, error) {
 // registered tells whether a plugin accepted the kernels, which a process may register once.
 var registered sync.Map // *pjrt.Plugin → func() error
 
-// Register makes XLA on a CPU run the kernels, or returns an error if it cannot; plugin is the backend's plugin file.
-// Repeated calls are allowed.
+// Register makes XLA on a CPU run the kernels. plugin is the backend's plugin file. Repeated calls are allowed.
 func Register(b compute.Backend, plugin string) error {
 	if err := register(b, plugin); err != nil {
 		return fmt.Errorf("XLA cannot call our kernels: %w", err)
@@ -87,8 +86,8 @@ func takesForeign(b compute.Backend) bool {
 	return found && handlers.(func() error)() == nil
 }
 
-// Donate lets XLA overwrite a parameter with its new value. GoMLX permits that for changed variables, but go-xla does
-// not tell XLA, which would allocate anew. On other backends Donate does nothing.
+// Donate lets XLA overwrite a parameter with its new value, instead of allocating memory. go-xla does not pass on
+// GoMLX's permission to do so. On other backends Donate does nothing.
 func Donate(parameter *Node) {
 	node, ok := InternalBackendOutputs(parameter)[0].(*xla.Node)
 	if !ok || checkXLA() != nil {
@@ -99,8 +98,8 @@ func Donate(parameter *Node) {
 	}
 }
 
-// makeForeign turns the call that returns result into a kernel's. go-xla's own custom calls return new results, but the
-// old ones may already be in use. So only the call's operation changes.
+// makeForeign turns the call that returns result into a call of the kernel. It changes the call's operation in place,
+// since other operations may already use the results.
 func makeForeign(kernel string, result compute.Value) error {
 	call := pointer[stablehlo.Statement](pointer[stablehlo.Value](result.(*xla.Node), "value"), "stmt")
 	function := call.Function

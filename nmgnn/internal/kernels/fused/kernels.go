@@ -2,7 +2,7 @@ package fused
 
 import "nodemask/nmgnn/internal/kernels/fused/lanes"
 
-// array is a matrix. Only the slice of its element type is set.
+// array is a matrix. One of the three slices holds its elements; the others are nil.
 type array struct {
 	rows, columns int
 	floats        []float32
@@ -10,7 +10,7 @@ type array struct {
 	bits          []uint32
 }
 
-// kernelsInGo check no shapes: the methods of [Matrix] do.
+// The kernels do not check shapes: the methods of [Matrix] do.
 var kernelsInGo = map[string]func(x, y []array){
 	timesKernel:          times,
 	totalKernel:          total,
@@ -31,7 +31,7 @@ func optional(x []array, i int) (a array) {
 	return a
 }
 
-// each computes rows by f if lanes run, else by loop, on all cores if there are many numbers.
+// each computes rows by f if package lanes works here, else by loop. It uses all cores if numbers is large.
 func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(from, to int)) {
 	if haveLanes() {
 		loop = func(from, to int) { f.Run(from, to, words...) }
@@ -39,8 +39,8 @@ func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(fro
 	forRows(rows, numbers, loop)
 }
 
-// skipping takes [Rows] out of a kernel's inputs. It ignores Heard: kernels add entries in fours, so skipping some
-// would change the rounding.
+// skipping separates [Rows] from a kernel's other inputs. It ignores Heard: kernels add entries in fours, so skipping
+// some would change the rounding.
 func skipping(x []array) (wanted []float32, others []array) {
 	which, x := x[0].ints[0], x[1:]
 	if which&heardBit != 0 {

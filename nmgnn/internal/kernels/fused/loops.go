@@ -8,9 +8,10 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// The kernels for the pure-Go backend, named as in kernels.h. Their loops compute rows from … to-1 of results.
+// This file has kernels for the pure-Go backend, named as in kernels.h. Their loops compute the rows from … to-1 of
+// results.
 
-// The maximum of an empty row.
+// This is the maximum of a row without entries.
 const lowest = -1e30
 
 // Dropout and ELU compute this many numbers at once.
@@ -19,7 +20,7 @@ const chunk = 1024
 type timesArgs struct {
 	offsets, columns, positions []int32
 	h, weights                  []float32
-	wanted                      []float32 // 0 for rows of y to set to zero; nil: none
+	wanted                      []float32 // rows of y become zero where this is 0; may be nil
 	width, heads                int
 	y                           []float32
 }
@@ -143,7 +144,8 @@ func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	}
 }
 
-// sum4 adds four rows at once, to read and write y only once, and eight numbers at once, to avoid bounds checks.
+// sum4 adds four rows to y at once, to read and write y once. It adds eight numbers of a row at once, to avoid bounds
+// checks.
 func sum4(y, h0, h1, h2, h3 []float32) {
 	k := 0
 	for ; k+8 <= len(y); k += 8 {
@@ -227,7 +229,7 @@ func highest(x, y []array) {
 func drop(x, y []array) {
 	_, x = skipping(x)
 	draw, scale, result := x[0].bits, x[1].floats[0], y[0].floats
-	first := int(draw[3]) * y[0].columns // numbers before result[0]
+	first := int(draw[3]) * y[0].columns
 	values := optional(x, 2).floats
 	if values != nil {
 		values = values[first:][:len(result)]
@@ -262,7 +264,7 @@ func drop(x, y []array) {
 }
 
 func elu(x, y []array) {
-	values, v, result := x[0].floats, optional(x, 1).floats, y[0].floats // v is nil in the forward pass
+	values, v, result := x[0].floats, optional(x, 1).floats, y[0].floats
 	forRows((len(result)+chunk-1)/chunk, 4*len(result), func(from, to int) {
 		from, to = from*chunk, min(to*chunk, len(result))
 		if haveLanes() {
@@ -290,7 +292,7 @@ func hash(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// forRows calls run for all rows, on all cores if there are many numbers.
+// forRows calls run for all rows. It uses all cores if numbers is large.
 func forRows(rows, numbers int, run func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	if workers < 2 || numbers < 20000 {

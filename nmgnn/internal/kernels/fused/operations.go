@@ -12,11 +12,11 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// These loops replace pure-Go operations of GoMLX that compute an index for each number and dominate training's time.
-// Results are equal bit for bit.
+// These loops replace operations of GoMLX's pure-Go backend that take most of training's time, since they compute an
+// index for each number. Results stay equal bit for bit.
 
 type (
-	// GoMLX's types, with unsafe pointers for unexported ones.
+	// These are GoMLX's types, with unsafe pointers in place of pointers to unexported types.
 	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
 	operationTable [compute.OpTypeLast]operation
 
@@ -44,7 +44,7 @@ var hastened = map[compute.OpType]loop{
 	compute.OpTypeDotGeneral: (*goInsides).dot,
 }
 
-// hasten changes GoMLX's table of operations; backends without [Hasten] still run GoMLX's own.
+// hasten changes GoMLX's table of operations. Backends for which [Hasten] was not called still run GoMLX's operations.
 func (t *goInsides) hasten() {
 	t.own = operations
 	for op, loop := range hastened {
@@ -80,7 +80,7 @@ func Hasten(b compute.Backend) (end func()) {
 	return func() { t.asked.Delete(pointer) }
 }
 
-// Arrays of fewer numbers are not worth a call to lanes.
+// Calls to package lanes do not pay for arrays of fewer numbers.
 const few = 64
 
 // haveLanes is a variable, so that tests can replace it.
@@ -114,8 +114,8 @@ func (t *goInsides) shapeOf(node unsafe.Pointer) []int {
 
 type walk struct{ rows, columns, xRow, xColumn, zRow, zColumn int }
 
-// walkOf returns how to combine arrays of n and m numbers. alike means equal shapes or a single number. If not ok,
-// GoMLX combines them.
+// walkOf returns how to combine arrays of n and m numbers with shapes x and z. alike means that the shapes are equal or
+// one array is a single number. If ok is false, GoMLX combines them.
 func walkOf(x, z []int, n, m int) (w walk, alike, ok bool) {
 	switch {
 	case m == 1:
@@ -157,7 +157,6 @@ func binary(f lanes.Function) loop {
 	}
 }
 
-// combine without lanes works row by row, after repeating numbers that are broadcast along a row.
 func (w walk) combine(f lanes.Function, x, z, y []float32) {
 	if haveLanes() {
 		f.Run(0, 0, lanes.Slice(x), lanes.Slice(z), lanes.Slice(y), lanes.Int(w.rows), lanes.Int(w.columns),
@@ -215,7 +214,7 @@ func unary(f lanes.Function) loop {
 	}
 }
 
-// where selects by bits: branches are slow if choices are random.
+// where selects numbers by operations on bits: branches are slow if choices are random.
 func (t *goInsides) where(_ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	chosen, isBool := (*(*any)(unsafe.Add(inputs[0], t.flat))).([]bool)
 	x, _, isX := t.numbers(inputs[1])
@@ -261,7 +260,7 @@ func (t *goInsides) columnSums(node unsafe.Pointer, inputs []unsafe.Pointer) (fi
 	}, nil
 }
 
-// transpose only copies if the axes keep their order.
+// If the axes keep their order, transpose is a copy.
 func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	x, d, found := t.numbers(inputs[0])
 	axes := t.axes(node)

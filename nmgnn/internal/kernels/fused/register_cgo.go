@@ -27,8 +27,8 @@ import (
 	"unsafe"
 )
 
-// KeepMemory makes glibc keep freed memory in the whole process, unless an environment variable configures that. XLA
-// reallocates intermediate results at each run.
+// KeepMemory makes glibc keep freed memory for reuse in the whole process, since XLA allocates intermediate results at
+// each run. If an environment variable already configures that, KeepMemory does nothing.
 func KeepMemory() { C.nm_keep_memory() }
 
 // registerHandlers needs a plugin that is loaded already.

@@ -3,15 +3,15 @@ package lanes
 import "unsafe"
 
 // AddRows sets y[k] to Σ_i weights[at(i)]·h[columns[i]·stride + k] for k < 64, where at(i) is positions[i], or i for
-// nil positions. nil weights are 1. It adds in order and rounds each product, as CPUs without fused multiply-add do.
-// Columns must be within h, positions within weights.
+// nil positions. nil weights mean ones. It adds in order and rounds each product. Indices are not checked.
 func AddRows(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows64(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights),
 		unsafe.SliceData(positions))
 }
 
-// AddRowsOf8Heads is AddRows with eight heads of eight numbers. Their weights begin at weights[8·at(i)].
+// AddRowsOf8Heads is AddRows with eight heads of eight numbers each. Entry i has the weights from weights[8·at(i)] on,
+// one for each head.
 func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows8x8(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights),
@@ -19,8 +19,8 @@ func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []floa
 }
 
 // AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k] for k < n, and returns n: len(y) rounded down
-// to a multiple of eight. Other arguments are as in [AddRows]. It adds four terms at once, (w0·h0 + w1·h1) + (w2·h2 +
-// w3·h3), and the last few one by one, rounding each product.
+// to a multiple of eight. Arguments are as in [AddRows]. It adds four terms at once, (w0·h0 + w1·h1) + (w2·h2 + w3·h3),
+// and the last few one by one, rounding each product.
 func AddFours(y, h []float32, columns []int32, stride int, weights []float32, step int, positions []int32) int {
 	n := len(y) &^ 7
 	if len(columns) == 0 {

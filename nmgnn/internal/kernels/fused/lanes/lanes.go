@@ -1,7 +1,7 @@
 // Package lanes has loops in vector instructions, which Go's compiler does not use. Results equal those of package
-// fused's Go loops bit for bit. [AddRows] and what follows it in avx2.go are AVX2 assembly, which a package with cgo
-// may not hold. Each [Function] is in lanes.wasm (built from lanes.c by build.sh), a WebAssembly module that shares the
-// program's memory, so calls copy nothing.
+// fused's Go loops bit for bit. The functions of avx2.go call AVX2 assembly, which a package with cgo may not hold.
+// Each [Function] is in lanes.wasm (built from lanes.c by build.sh), a WebAssembly module that shares the program's
+// memory, so calls copy nothing.
 package lanes
 
 import (
@@ -9,10 +9,10 @@ import (
 	"unsafe"
 )
 
-// A Function is a function in lanes.c.
+// A Function is a function of lanes.wasm.
 type Function int
 
-// Functions of lanes.wasm; the variable names has the same order.
+// These are in the order of the variable called names.
 const (
 	Times Function = iota
 	Total
@@ -39,14 +39,14 @@ const (
 // Word is a field of a function's arguments in lanes.c: an address or a number.
 type Word uint32
 
-// Slice returns the address of a slice's first number; 0 for nil. Keep the slice alive until the call returns.
+// Slice returns the address of a slice's first number, or 0 for nil. Keep the slice alive until [Function.Run] returns.
 func Slice[T float32 | int32 | uint32](x []T) Word {
 	p := unsafe.Pointer(unsafe.SliceData(x))
 	escape(p)
 	return Word(uintptr(p))
 }
 
-// escape makes Go store its argument outside the stack, which may move.
+// escape makes Go store its argument on the heap: a stack may move.
 var escape = func(unsafe.Pointer) {}
 
 // Int returns a count as a Word.

@@ -18,12 +18,12 @@ var names = [functions]string{"times", "total", "agreement", "attend", "attend_b
 
 var exported [functions]js.Value
 
-// Have reports whether vector instructions exist and Go's runtime has the expected layout. If not, do not call Run.
+// Have reports whether the functions of lanes.wasm work in this program. If not, do not call Run.
 func Have() bool { return start() }
 
 var start = sync.OnceValue(func() (works bool) {
 	defer func() {
-		if recover() != nil { // JavaScript threw: no such instruction, or compiling is forbidden
+		if recover() != nil {
 			works = false
 		}
 	}()
@@ -41,7 +41,7 @@ var start = sync.OnceValue(func() (works bool) {
 	return shared()
 })
 
-// program returns the JavaScript object that runs this program, which syscall/js does not export. wasm_exec.js numbers
+// program returns the JavaScript object that runs this program. syscall/js does not export it, but wasm_exec.js numbers
 // it directly after the global object.
 func program() js.Value {
 	global := js.Global()
@@ -61,7 +61,7 @@ func shared() bool {
 	return [5]float32(y) == [5]float32{1, -1, 0, 1, -1}
 }
 
-// Run calls f with args, which lanes.c lists, for rows, parts or numbers from … to-1.
+// Run calls f with args, which lanes.c lists. f computes rows, parts or numbers from … to-1.
 func (f Function) Run(from, to int, args ...Word) {
 	a := append([]Word(nil), args...)
 	exported[f].Invoke(int(uintptr(unsafe.Pointer(&a[0]))), from, to)
