@@ -56,7 +56,7 @@ func readDump(folder, said string) (m measured, err error) {
 }
 
 // swappedAdds counts blocks of PTX that add floats in a compare-and-swap loop. XLA emits such a loop if it knows no
-// atomic instruction for the addition. Loops for maxima do not count: they are always needed.
+// instruction for the addition. Maxima need such loops, which do not count.
 func swappedAdds(ptx string) (n int) {
 	for _, block := range label.Split(ptx, -1) {
 		at := swap.FindStringIndex(block)

@@ -10,7 +10,7 @@ import (
 const DroppedBytes = 32 << 20
 
 // Dropped is a large dense matrix under dropout. Package fused applies dropout and multiplies one block of rows at a
-// time, to avoid a copy of the matrix.
+// time, without copying the matrix.
 type Dropped struct {
 	x      *Node // [rows, width]; gets no gradient
 	seen   *Node

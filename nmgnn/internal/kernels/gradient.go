@@ -118,6 +118,7 @@ func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	}
 }
 
+// padRows does not use GoMLX's Pad, which has no gradient.
 func padRows(x *Node, rows int) *Node {
 	missing := rows - x.Shape().Dimensions[0]
 	if missing == 0 {

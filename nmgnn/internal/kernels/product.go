@@ -46,7 +46,8 @@ type Planned struct {
 }
 
 // PlanFor returns the plan for features whose share of nonzeros is density. The kernel is [FusedKernel] if b runs it,
-// else [ScatterKernel], which is up to 27 times slower on a CPU. b may be nil.
+// else [ScatterKernel], which is up to 27 times slower on a CPU. A nil b, an unknown
+// backend, gets [ScatterKernel].
 func PlanFor(b compute.Backend, density float64) Plan {
 	if b, ok := b.(Planned); ok {
 		return b.Plan
@@ -55,6 +56,7 @@ func PlanFor(b compute.Backend, density float64) Plan {
 	if b != nil && fused.RunsOn(b) {
 		plan.Kernel = FusedKernel
 	}
+	// The type is compared by name, because GoMLX does not export it.
 	plan.Transposed = fmt.Sprintf("%T", b) == "*gobackend.Backend"
 	return plan
 }
@@ -120,7 +122,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		return Product{}, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && o.Slots == 0 {
-		o.Kernel = ScatterKernel
+		o.Kernel = ScatterKernel // its gradients ignore padding
 	}
 	constants := NewConstants(store, path).Share(o.Share)
 	p := &parts{constants: constants, options: o, lazy: map[string]lazy{}}

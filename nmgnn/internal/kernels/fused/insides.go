@@ -77,7 +77,8 @@ func locate(b compute.Backend) (*goInsides, error) {
 }
 
 // interceptedGo locates the pure-Go backend's internals; notIntercepted says why this version cannot run the kernels.
-// Running backends read GoMLX's tables of operations, so the tables are changed only at program start.
+// Running backends read GoMLX's tables of operations, so the tables are changed only at program start. The new
+// functions check which backend calls them.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (t *goInsides, err error) {
@@ -125,6 +126,7 @@ func (t *goInsides) replace(results []*Node, run func(x, y []array)) {
 	call.FieldByName("OpType").Set(reflect.ValueOf(kernelOp))
 }
 
+// execute runs a kernel. It frees no inputs, and the backend allocates the results.
 func (t *goInsides) execute(call *kernelCall, backend reflect.Value,
 	inputs []unsafe.Pointer) ([]unsafe.Pointer, error) {
 	x, y := make([]array, len(inputs)), make([]array, len(call.results))

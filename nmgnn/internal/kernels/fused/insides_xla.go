@@ -44,7 +44,8 @@ func Platform(b compute.Backend) (string, error) {
 // registered tells whether a plugin accepted the kernels, which a process may register once.
 var registered sync.Map // *pjrt.Plugin → func() error
 
-// Register makes XLA on a CPU run the kernels. plugin is the backend's plugin file. Repeated calls are allowed.
+// Register makes XLA on a CPU run the kernels, or returns an error if it cannot. plugin is the backend's plugin file.
+// Repeated calls are allowed.
 func Register(b compute.Backend, plugin string) error {
 	if err := register(b, plugin); err != nil {
 		return fmt.Errorf("XLA cannot call our kernels: %w", err)

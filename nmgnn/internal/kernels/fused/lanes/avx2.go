@@ -3,7 +3,8 @@ package lanes
 import "unsafe"
 
 // AddRows sets y[k] to Σ_i weights[at(i)]·h[columns[i]·stride + k] for k < 64, where at(i) is positions[i], or i for
-// nil positions. nil weights mean ones. It adds in order and rounds each product. Indices are not checked.
+// nil positions. nil weights mean ones. It adds in order and rounds each product, as CPUs without fused
+// multiply-add do. Indices are not checked: columns must be within h, positions within weights.
 func AddRows(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows64(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights),

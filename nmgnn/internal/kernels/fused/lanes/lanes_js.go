@@ -18,12 +18,12 @@ var names = [functions]string{"times", "total", "agreement", "attend", "attend_b
 
 var exported [functions]js.Value
 
-// Have reports whether the functions of lanes.wasm work in this program. If not, do not call Run.
+// Have reports whether vector instructions exist and Go's runtime has the expected layout. If not, do not call Run.
 func Have() bool { return start() }
 
 var start = sync.OnceValue(func() (works bool) {
 	defer func() {
-		if recover() != nil {
+		if recover() != nil { // JavaScript threw: the instruction is missing, or compiling is forbidden
 			works = false
 		}
 	}()
