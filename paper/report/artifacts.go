@@ -62,7 +62,7 @@ type Artifact struct {
 	Elsewhere bool
 }
 
-// Cells returns the artifact's cells, each once, those of one compiled program together.
+// Cells returns the artifact's cells, each once.
 func (a Artifact) Cells() []record.Cell {
 	var all []record.Cell
 	for _, row := range a.Rows {
@@ -143,7 +143,8 @@ func Find(ids ...string) ([]Artifact, error) {
 	return found, nil
 }
 
-// DataTitle returns "PubMed" for "pubmed"; other names are unchanged.
+// DataTitle returns the name of a graph as the paper prints it, such as "PubMed" for "pubmed". Names that the paper
+// does not have are unchanged.
 func DataTitle(data string) string {
 	return cmp.Or(map[string]string{"cora": "Cora", "pubmed": "PubMed", "citeseer": "CiteSeer", "reddit": "Reddit"}[data],
 		data)

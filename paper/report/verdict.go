@@ -301,10 +301,10 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades a claim that an effect exceeds zero. Reproduced: [judge.VerdictOf] says "helps". Same direction: it
-// says "helps", but the interval is all above twice or all below half of v.Published; or it is unclear, but nine
-// comparisons in ten are above 0. Contradicted: it says "hurts". A zero other than 0 is the claim's margin; then the
-// interval alone decides.
+// gradeCited grades a claim that an effect is above the parameter zero: 0, or minus the loss that the claim allows, -1
+// for "loses at most one point". Reproduced: the effect is above it. Same direction: so it is, but the whole interval is
+// above twice or below half of v.Published; or it is unclear, but nine comparisons in ten are above 0. Contradicted: the
+// effect is below it. At 0 [judge.VerdictOf] decides what is above and below; elsewhere the interval alone does.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {
