@@ -110,7 +110,8 @@ func (m *Model) predictions(g *datasets.Graph, p infer.Representation) []cached.
 type Node struct {
 	ID       string
 	Features []float32 // as many as in the training graph
-	// Neighbours names nodes of the training graph or of the same call by id, or by number if the graph has no ids.
+	// Neighbours names nodes of the training graph, or other nodes of the same [Model.PredictNew]: by id, or by number
+	// if the graph has no ids.
 	Neighbours []string
 }
 
@@ -192,7 +193,7 @@ func (m *Model) open() (*backend.Backend, error) {
 	return m.backend, nil
 }
 
-// Close frees the programs, the backend and the cache. Do not predict during or after it.
+// Close frees the compiled programs, the backend and the cache. Do not predict during or after it.
 func (m *Model) Close() error {
 	m.opening.Lock()
 	defer m.opening.Unlock()

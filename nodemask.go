@@ -1,5 +1,5 @@
-// Package nodemask trains graph neural networks with node masking (arXiv 2001.07524), predicts, saves and draws
-// aggregation trees:
+// Package nodemask trains graph neural networks with node masking (arXiv 2001.07524), saves them, predicts with them,
+// and draws their aggregation trees:
 //
 //	g, err := nodemask.NewGraph(nodes, pairs, features, width, labels)
 //	m, err := nodemask.Train(ctx, g, nodemask.GIN(), nodemask.KeepRate(0.5))

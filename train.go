@@ -127,7 +127,7 @@ func trainingOf(n Network, options []Option) (*training, error) {
 		return nil, err
 	}
 	t.experiment.Parameters = p.WithMasking(t.keepRate)
-	for _, change := range t.settings { // last, to let change restore attention dropout, which masking removes
+	for _, change := range t.settings { // last, so that change can restore attention dropout, which masking removes
 		change(&t.experiment.Parameters)
 	}
 	return t, nil

@@ -16,8 +16,8 @@ type Drawing struct {
 	graph *datasets.Graph
 }
 
-// Tree returns a node's aggregation tree over hops layers: all that a model of that depth reads to compute the node's
-// output. Masked nodes are never children, but may be the root. Trees above a million nodes are refused with an
+// Tree returns a node's aggregation tree for a model with as many layers as hops: all that the model reads to compute
+// the node's output. Masked nodes are never children, but may be the root. A tree above a million nodes is an
 // [*aggtree.TooLargeError].
 func Tree(g *datasets.Graph, node int32, hops int, masked ...int32) (*Drawing, error) {
 	if err := g.Check(); err != nil {

@@ -17,8 +17,8 @@ import (
 const (
 	firstTry    = 200 // seed of the first split that chooses configurations
 	tries       = 3
-	impatient   = 25  // patience, in epochs, of trials that choose configurations
-	patientCost = 1.4 // time of a trial with the usual patience, divided by that of one with impatient
+	impatient   = 25  // patience, in epochs, of the trials that choose configurations
+	patientCost = 1.4 // time of a trial with the usual patience, divided by that of an impatient one
 	firstFresh  = 300 // seed of the first split that compares regularisers
 )
 
@@ -135,8 +135,9 @@ func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o
 // if it also returns the context's error. A second call continues.
 //
 // Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. A
-// regulariser is settled when the rule of [judge.VerdictOf], corrected for ten tests in turn and all comparisons, has a
-// verdict. With probability 95 % no "helps" or "hurts" is wrong; with 90 % an interval holds in all ten tests.
+// regulariser is settled once it has a verdict by the rule of [judge.VerdictOf]. The rule is corrected for all
+// comparisons and for judging each up to ten times: with probability 95 % no "helps" or "hurts" is wrong; with 90 % an
+// interval holds all ten times.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 
 type arm struct {
 	name string
-	// A configuration sets the record axis named axis to prefix and the drop rate (1 − rate if axis is "keep").
+	// A configuration sets the record axis called axis to prefix and the drop rate. If axis is "keep", it sets 1 − drop
+	// rate.
 	axis, prefix string
 	// cost is the training time on Cora divided by that without a regulariser.
 	cost float64
@@ -31,7 +32,8 @@ func arms() []arm {
 
 var plainArm = arm{cost: 1}
 
-// plainTried and armTried are the possible numbers of configurations to try, without a regulariser and with each.
+// How many configurations to try, for the plain model and for each regulariser: the first of these that the budget
+// allows.
 var (
 	plainTried = []int{8, 4, 1}
 	armTried   = []int{6, 3, 1}
@@ -44,7 +46,7 @@ func (a arm) value(rate float64) string {
 	return a.prefix + fmt.Sprint(rate)
 }
 
-// configurations lists drop rates with both values of dropout, most promising first.
+// configurations lists all drop rates, each with both values of dropout, most promising first.
 func (a arm) configurations(of map[string]string) []map[string]string {
 	var all []map[string]string
 	add := func(with ...string) {
@@ -73,8 +75,8 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 }
 
 // plainConfigurations lists the plain model's configurations, most promising first. Batch normalisation is tried only
-// in the transductive setting: where test nodes have more neighbours than validation nodes, it validates well and tests
-// badly.
+// in the transductive setting. In the other, test nodes have more neighbours than validation nodes, and it does well in
+// validation and badly in tests.
 func plainConfigurations(model string, setting datasets.Setting) []map[string]string {
 	third := []map[string]string{{"decay": "0.0005"}, {"decay": "0"}}
 	switch traits := hyper.TraitsOf(model); {
@@ -96,7 +98,7 @@ func plainConfigurations(model string, setting datasets.Setting) []map[string]st
 	return all
 }
 
-// cell returns a cell whose trials stop on macro F1, because validation loss, computed without a mask, stops masked
+// cell returns a cell whose trials stop on macro F1. Validation loss is computed without a mask and would stop masked
 // models too early.
 func (o *Options) cell(model string, setting datasets.Setting, values map[string]string) (record.Cell, error) {
 	c := record.NewCell(o.id, model, setting, o.TrainPercent)

@@ -10,8 +10,8 @@ import (
 	"nodemask/stats"
 )
 
-// looks lists the numbers of splits after which a regulariser is judged. Each look spends an equal part of the error
-// probability.
+// looks lists the numbers of splits after which a regulariser is judged. Each judgement may err with an equal part of
+// the error probability.
 func looks() []int { return []int{3, 5, 8, 12, 18, 27, 40, 60, 90, 135} }
 
 func mostSplits() int { return looks()[len(looks())-1] }
@@ -24,8 +24,8 @@ const sideError = 0.1
 
 func spent(probability float64) float64 { return probability / float64(len(looks())) }
 
-// seenAt returns the last look that n splits complete. It ignores further splits, so that a resumed run ends like an
-// uninterrupted one.
+// seenAt returns the last of [looks] that n splits complete. Splits beyond it do not count, so that a resumed run ends
+// like an uninterrupted one.
 func seenAt(n int) (at int) {
 	for _, look := range looks() {
 		if look <= n {

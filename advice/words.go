@@ -14,8 +14,8 @@ import (
 	"nodemask/stats"
 )
 
-// Same is the verdict on a regulariser whose chosen configuration equals the plain model's. The other verdicts are
-// those of package judge; "" means not compared yet.
+// Same is the verdict on a regulariser whose chosen configuration is the plain model's. The other verdicts are those of
+// package judge; "" means not compared yet.
 const Same judge.Verdict = "is the plain model"
 
 // Advice is the result for a graph so far.
@@ -35,7 +35,7 @@ type Advice struct {
 	Questions []*Question `json:"questions"`
 }
 
-// Question asks what each regulariser does to a model in a setting. Arms begins with the model without one.
+// Question asks what each regulariser does to a model in a setting. The first of Arms is the plain model.
 type Question struct {
 	Model   string           `json:"model"`
 	Setting datasets.Setting `json:"setting"`

@@ -35,8 +35,8 @@ type checker struct {
 	tick     ticker
 }
 
-// subtree checks that node top and its descendants (if cut, only hops levels of them) are the aggregation tree of top's
-// base.
+// subtree checks that node top and its descendants are the aggregation tree of top's base. If cut, it checks only hops
+// levels of them.
 func (c *checker) subtree(top int32, hops int, cut bool) error {
 	if base := c.Base[top]; base < 0 || int(base) >= c.graph.NumNodes() {
 		return faultOf(extraWalk, "tree node %d stands for node %d, which is not in the graph", top, base)
@@ -112,7 +112,6 @@ func (c *checker) walk(top, node int32) string {
 	return walk
 }
 
-// Kinds of faults.
 const (
 	// A node has two parents or no path from the root; or an edge or the root is out of range.
 	notArborescence = "not an arborescence"
@@ -123,8 +122,7 @@ const (
 	// The tree lacks a walk of the graph.
 	missingWalk = "missing walk"
 	// Two siblings have the same base.
-	notSmallest = "not the smallest"
-	// A lemma does not hold.
+	notSmallest              = "not the smallest"
 	lemma1Fails, lemma2Fails = "lemma 1 fails", "lemma 2 fails"
 )
 

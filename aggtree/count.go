@@ -31,7 +31,7 @@ func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool)
 	return c, err
 }
 
-// products counts walks from root after root, until an error.
+// products counts the walks from one root after another, until an error.
 type products struct {
 	graph        *csr.Graph
 	mask         []bool
@@ -89,7 +89,7 @@ func add(a, b uint64) uint64 {
 	return sum
 }
 
-// Summary counts a tree's repeated nodes, which according to section 4 cause over-smoothing and over-fitting.
+// Summary counts a tree's repeated nodes. By section 4 of the paper they cause over-smoothing and over-fitting.
 type Summary struct {
 	Nodes    uint64 // math.MaxUint64 means at least that many nodes
 	Distinct int    // distinct bases
@@ -157,9 +157,9 @@ func (e Expectation) Total() float64 {
 // Expect returns the expected size of T_root^hops under node masking (section 5). keepRate, the paper's p, is the
 // probability that a node is kept; 0 masks every node.
 //
-// A mask hides all replicas of a node at once, so a walk exists with probability p^j, where j counts the distinct nodes
-// after the first (the start too if the walk returns to it). Expect sums over all walks; a tree of more than
-// [DefaultLimit] nodes is a [*TooLargeError].
+// A mask hides all replicas of a node at once. So a walk is left with probability p^j if it visits j distinct nodes;
+// the start counts only if the walk returns to it. Expect sums over all walks; a tree of more than [DefaultLimit] nodes
+// is a [*TooLargeError].
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64) (e Expectation, err error) {
 	if _, err := (Options{}).count(ctx, g, root, hops); err != nil {
 		return e, err

@@ -227,7 +227,7 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 
 // IsSymmetric reports whether (u, v) is stored for every stored edge (v, u).
 func (g *Graph) IsSymmetric() bool {
-	// All yields v ascending, as they would be in row u, so entry next[u] must be v.
+	// All yields the nodes v in the order in which row u lists them, so entry next[u] must be v.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
 		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {

@@ -202,7 +202,7 @@ func (d Description) Facts() (facts [][2]string) {
 	return facts
 }
 
-// A class of fewer nodes cannot be in all three: the train, validation and test set.
+// A class with fewer nodes is missing in the train, the validation or the test set.
 const fewNodes = 3
 
 func (d *Description) warn() {

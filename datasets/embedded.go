@@ -38,7 +38,7 @@ func readEmbedded(name string) (*Graph, error) {
 }
 
 // packedHeader is the header's length in bytes. The header holds a name and version, the payload's length (uint32) and
-// SHA-256. Only a test checks it.
+// its SHA-256, which only a test checks.
 const packedHeader = 9 + 4 + sha256.Size
 
 func unpack(file []byte) (*packedGraph, error) {
@@ -48,8 +48,8 @@ func unpack(file []byte) (*packedGraph, error) {
 
 type packedGraph struct{ payload []byte }
 
-// graph sets feature c of node v to count/length(v)·weight(c): term frequency times inverse document frequency. It
-// equals the source's float32 bit for bit. For binary features count, length and weight are 1.
+// graph sets feature c of node v to count/length(v)·weight(c): term frequency times inverse document frequency. The
+// result equals the source's float32 bit for bit. In binary features count, length and weight are all 1.
 func (p *packedGraph) graph() (*Graph, error) {
 	g := &Graph{Name: p.words()[0], Source: "embedded", Classes: p.words()}
 	nodes := p.number()

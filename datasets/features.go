@@ -46,8 +46,8 @@ func (f Features) NonZeros() int64 {
 	return n
 }
 
-// Row returns row v as a dense slice [Width], in the memory of into if its capacity suffices. It panics if v is out of
-// range.
+// Row returns row v as a dense slice of length Width. It reuses the slice into if that has the capacity. It panics if v
+// is out of range.
 func (f Features) Row(v int, into []float32) []float32 {
 	if cap(into) < f.Width {
 		into = make([]float32, f.Width)
@@ -158,8 +158,8 @@ func (f Features) Matrix() csr.Matrix {
 	return csr.Matrix{Rows: f.Rows, Columns: f.Width, Offsets: f.Offsets, Indices: f.Columns, Values: f.Values}
 }
 
-// RowNormalized divides each row by the sum of its absolute values, as a plain sum may be nearly zero. Rows of zeros
-// stay zero. Sparse results share f's columns.
+// RowNormalized divides each row by the sum of its absolute values, because a sum of signed values may be nearly zero.
+// Rows of zeros stay zero. If f is sparse, the result shares its Offsets and Columns.
 func (f Features) RowNormalized() Features {
 	if !f.IsSparse() {
 		f.Dense = append([]float32{}, f.Dense...)

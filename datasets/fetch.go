@@ -22,8 +22,8 @@ type FetchOptions struct {
 	Dir string
 	// Mirror is an https:// folder with the same files. "" means the catalogue's addresses.
 	Mirror string
-	// Client makes the requests, with redirects only to https. Nil means a client that requires TLS 1.2 or later and
-	// gives up on a silent server.
+	// Client makes the requests; Fetch lets it follow redirects to https alone. Nil means a client that requires TLS
+	// 1.2 or later and gives up on a silent server.
 	Client *http.Client
 	// Progress, unless nil, is called as bytes arrive; done and total count bytes, total is -1 if unknown.
 	Progress func(file string, done, total int64)
@@ -31,9 +31,9 @@ type FetchOptions struct {
 	Note func(line string)
 }
 
-// Fetch downloads a data set's files and returns their folder. It skips complete files; a new file gets its name only
-// once its SHA-256 matches. Addresses must be https. The error is a [*NameError] if the name is unknown or the data set
-// has no files.
+// Fetch downloads a data set's files and returns their folder. It skips complete files. It writes to a temporary file,
+// which it renames once the SHA-256 matches. All addresses must be https. The error is a [*NameError] if the name is
+// unknown or the data set has no files.
 func Fetch(ctx context.Context, name string, o FetchOptions) (dir string, err error) {
 	info, err := lookup(name)
 	if err != nil {

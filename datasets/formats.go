@@ -148,10 +148,10 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 	return nil
 }
 
-// setBothWays sets the edges, and sets Directed if some edge is listed one way only. As most files list each edge both
-// ways, reading pairs as directed first takes half the memory.
+// setBothWays sets g's edges from l, and sets Directed if some edge is listed one way only. Most files list each edge
+// both ways. So building a directed graph first takes half the memory of adding each edge's reverse.
 func (g *Graph) setBothWays(l *graphfile.Graph) error {
-	// A node takes at most 32 bytes: three offsets and a label.
+	// A node takes less than 32 bytes: three offsets of 8 and a label of 4.
 	if err := memory.Fits(32 * int64(l.Nodes)); err != nil {
 		return err
 	}

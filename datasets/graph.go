@@ -18,7 +18,7 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// Unlabelled is the label of a node of unknown class, which is in no split.
+// Unlabelled is the label of nodes whose class is unknown. They are in no split.
 const Unlabelled = graphfile.Unlabelled
 
 // Graph is a graph with node features and labels, undirected unless OneWay. Row v of Features, Labels and NodeIDs is
@@ -30,7 +30,7 @@ type Graph struct {
 	Features Features   // [nodes, width]
 	Labels   []int32    // [nodes], indexes into Classes, or Unlabelled
 	Classes  []string   // names; "0", "1", … if the source has none
-	NodeIDs  []string   // names in the source; nil: node numbers
+	NodeIDs  []string   // names in the source; nil if it only numbers its nodes
 	// FeatureNames are the source's column names; nil if unknown or not distinct.
 	FeatureNames []string
 	Source       string // "embedded", a path, or the generator and its options
@@ -38,7 +38,7 @@ type Graph struct {
 
 	Format   string
 	Reverses int64  // duplicates that list an edge in the opposite direction
-	Directed bool   // the source is directed, or lists some edges one way only; Edges has both ways
+	Directed bool   // the source is directed, or lists some edges one way only; Edges has each both ways even so
 	OwnSplit *Split // the source's own split; nil: none
 	// OwnSplits lists all of the source's splits, OwnSplit first.
 	OwnSplits []*Split
@@ -69,8 +69,8 @@ func (g *Graph) CheckTrainable() error {
 	return nil
 }
 
-// FindNode returns the node whose id is text, else the node whose number is text; -1 if neither exists. If text is one
-// node's id and another's number, alsoNumber is the latter; else it is -1.
+// FindNode returns the node whose id is text, else the node whose number is text, else -1. If text is one node's id and
+// another's number, alsoNumber is that other node; else it is -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {
@@ -115,8 +115,8 @@ func (g *Graph) ContentHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CheckText returns an error if the name of the graph, a class or a feature is not UTF-8, as a saved model's JSON
-// needs. If ids is true, it also checks node ids, which only caches save.
+// CheckText returns an error if the name of the graph, a class or a feature is not UTF-8: a saved model holds them as
+// JSON, which must be. If ids is true, it also checks node ids, which are saved with caches alone.
 func (g *Graph) CheckText(ids bool) error {
 	all := []struct {
 		what  string

@@ -75,9 +75,9 @@ func (l Location) String() string {
 
 // Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache folder that holds
 // any of the files, directly or in a subfolder named after the data set or "planetoid". An embedded data set is read
-// from the program unless o.Dir has it: Planetoid's files of Cora in $NODEMASK_DATA have another node order and would
-// change every split. The error is a [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be
-// fetched.
+// from the program unless o.Dir has it, even if $NODEMASK_DATA has it, too: Planetoid's files list Cora's nodes in an
+// order other than the embedded graph's, which would change every split. The error is a [*NameError] for an unknown
+// name, a [*NotFoundError] for a data set that must be fetched.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -179,13 +179,13 @@ func holdsAny(dir string, files []File) bool {
 // After a path, ":label=club" chooses the column, attribute or field of classes; ":mask=3" chooses a mask column, from
 // 0, of a .pt, .npz or .json file. "graph.pt:label=club,mask=3" chooses both.
 //
-// Graphs at a path become undirected: pairs may be listed in either direction or both. Report counts dropped repeats
-// and self-loops; Notes list other omissions. Features are sparse if at most a quarter is nonzero. Classes are sorted
-// by value if all are numbers, else naturally: "class 2" before "class 10".
+// Graphs at a path become undirected: pairs may be listed in either direction or both. [Graph].Report counts dropped
+// repeats and self-loops; [Graph].Notes list other omissions. Features are sparse if at most a quarter is nonzero.
+// Classes are sorted by value if all are numbers, else naturally: "class 2" before "class 10".
 //
 // Names in the catalogue win over paths: write ./cora for a folder called cora. [Locate] describes the search and its
-// errors. Counts must match the catalogue's. CiteSeer has 15 nodes without features and label: cited papers without
-// text.
+// errors. A data set whose numbers of nodes, edges, features or classes are not the catalogue's is an error. CiteSeer
+// has 15 nodes without features and label: cited papers without text.
 //
 // # CSV
 //
@@ -215,7 +215,7 @@ func holdsAny(dir string, files []File) bool {
 // train_masks, val_masks and test_masks [splits, nodes].
 //
 // Weights (adj_data) are left out, but an entry of 0 is no edge. Python objects are never unpickled: names stored as
-// objects are left out, other such members are errors. Errors name file and place.
+// objects are left out; other arrays of objects are errors. Errors name file and place.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {
@@ -269,10 +269,11 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 	return fromFile(l, at.Info.Name, source)
 }
 
-// ReadMemory returns a graph from files held as bytes, by name in any case: one .npz, .graphml, .json or .pt file;
-// nodes.csv and edges.csv (see [Open]); Planetoid's files (ind.NAME.tx, .ty, .allx, .ally, .graph, .test.index); or an
-// edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without features and classes. One file names
-// the graph after itself; otherwise name does. Errors name file and place, and what was expected.
+// ReadMemory returns a graph from files held as bytes, keyed by file name (upper and lower case are the same): one
+// .npz, .graphml, .json or .pt file; nodes.csv and edges.csv (see [Open]); Planetoid's files (ind.NAME.tx, .ty, .allx,
+// .ally, .graph, .test.index); or an edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without
+// features and classes. A graph of one file gets the file's name, a graph of several the given name. Errors name file
+// and place, and what was expected.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}

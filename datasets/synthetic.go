@@ -75,7 +75,7 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	if err := memory.Fits(int64(min(need, math.MaxInt64/2))); err != nil {
 		return nil, fmt.Errorf("SBM of %d nodes: %w", o.Nodes, err)
 	}
-	// Class c has the nodes order[c·n/k : (c+1)·n/k].
+	// Class c has the nodes order[c*nodes/classes : (c+1)*nodes/classes].
 	nodes, classes := o.Nodes, o.Classes
 	source := rand.NewPCG(o.Seed, 0)
 	order := make([]int32, nodes)
@@ -108,11 +108,11 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 		return nil, err
 	}
 	pairs := func(yield func(int32, int32) bool) {
-		source := rand.NewPCG(o.Seed, 1) // every iteration must yield the same pairs
+		source := rand.NewPCG(o.Seed, 1) // seeded here, so that each pass over pairs yields the same
 		for range drawInside {
 			var v int32
 			var class []int32
-			for len(class) < 2 { // if drawInside > 0, some class has two nodes
+			for len(class) < 2 { // ends, as some class has two nodes if drawInside > 0
 				v = int32(below(source, uint64(nodes)))
 				class = order[begin[g.Labels[v]]:begin[g.Labels[v]+1]]
 			}

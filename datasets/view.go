@@ -33,12 +33,12 @@ func (s Setting) Check() error {
 type Arrivals string
 
 const (
-	// AllEdges adds every edge between present nodes, as in the paper. It is the default.
+	// AllEdges adds every edge between present nodes, as Node Masking does. It is the default.
 	AllEdges Arrivals = "all-edges"
 	// TrainEdges adds only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
-	// NoValidation adds every edge between present nodes, but at test time validation nodes are absent (the paper's
-	// "relevant nodes").
+	// NoValidation adds every edge between present nodes, but at test time validation nodes are absent: one way to read
+	// the paper's "relevant nodes".
 	NoValidation Arrivals = "no-validation"
 )
 
@@ -57,7 +57,7 @@ func (a Arrivals) Check() error {
 type Phase struct {
 	Edges *csr.Graph // between local nodes
 	Nodes []int32    // local node i is node Nodes[i] of the whole graph; ascending
-	Score []int32    // local nodes of the phase's set, ascending
+	Score []int32    // local nodes that this phase scores (train, validation or test nodes), ascending
 }
 
 // View is what a model sees of a split graph in each phase. Phases may share memory: do not change them.

@@ -14,26 +14,27 @@ func Answer() {
 	Markdown(Must1(e.Prose("todo")))
 }
 
-// Scale shows masking's effect on Cora with and without batch normalisation and rescaling, to see whether the size of
-// sums over neighbours explains the effect.
+// Scale shows masking's effect on Cora with and without batch normalisation, and with and without rescaling the sums
+// over unmasked neighbours, to see whether the size of these sums explains the effect.
 func Scale() { partForest(judge.Scale) }
 
-// Aggregates shows whether masking's effect on Cora follows the ratio of sums over neighbours in tests to those in
-// training.
+// Aggregates shows whether masking's effect on Cora follows a ratio: how large the sums over neighbours are in tests,
+// compared with training.
 func Aggregates() {
 	chart, _, err := saved().Aggregates(Data("cora"))
 	Must(err)
 	Chart(chart)
 }
 
-// Levels charts masking's effect on GIN against GIN's score without masking, for each way to read the paper.
+// Levels charts masking's effect on GIN against GIN's score without masking, a point for each combination of choices
+// that the paper leaves open.
 func Levels() {
 	levels := Must1(saved().Levels())
 	SVG(Must1(levels.SVG()), levels.Title+". "+levels.Caption)
 	Table(Must1(saved().GINTable()))
 }
 
-// Departures shows masking's effect on Cora for readings of the paper that differ from the project's in one point.
+// Departures shows masking's effect on Cora if one choice that the paper leaves open is made otherwise than here.
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {

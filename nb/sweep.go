@@ -153,7 +153,7 @@ func (s *Swept) Best() *Trained { return Best(s.all()...) }
 type Trained struct {
 	cell  record.Cell
 	trial record.Record
-	model string // the file to which it was saved; "" before
+	model string // file of the saved model; "" until it is saved
 }
 
 // Best returns the best trial of the experiment with the best mean, both by macro F1 on validation nodes. It ends the

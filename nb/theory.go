@@ -69,8 +69,8 @@ func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	}
 }
 
-// CheckTree checks the paper's definition, lemmas 1 and 2, and theorem 1 (for every kind of network, untrained) on
-// the aggregation tree T_root^hops of a graph from [Data].
+// CheckTree checks, on the aggregation tree T_root^hops of a graph from [Data], that it follows the paper's definition,
+// that lemmas 1 and 2 hold, and that theorem 1 holds for an untrained network of every kind.
 func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	args := []string{"tree", "--check", "--data", nameOf(g), "--root", idOf(g, root), "--hops", strconv.Itoa(hops)}
 	for i, v := range masked {
@@ -83,8 +83,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	preformatted(string(command(args...)))
 }
 
-// MaskingCurves charts, over the keep rate p, which shares of the nodes of the aggregation tree T_root^hops, and of
-// the root's copies in it, masking is expected to leave.
+// MaskingCurves charts, over the keep rate, two expected shares of an aggregation tree T_root^hops: of its nodes that
+// are left after masking, and of the root's copies that are left.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

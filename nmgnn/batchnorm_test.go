@@ -21,7 +21,7 @@ import (
 )
 
 func TestBatchNormCountsMaskedNodesAndRunsItsStatisticsOn(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.features = gnntest.SparseRows([][]float32{{1}, {1}, {0}, {4}, {6}})
 		f.mask = []float32{1, 1, 0, 1, 0} // c and e are masked
@@ -88,7 +88,7 @@ type normFixture struct {
 
 func TestBatchNormReadoutsAndResidualsAgreeWithPyTorch(t *testing.T) {
 	cases := casesOf[normFixture](t, "norm_fixtures.json")
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		for _, c := range cases {
 			t.Run(c.Name, func(t *testing.T) {
 				gnntest.Sampled(t, b, strings.Contains(c.Name, "random 14") || strings.Contains(c.Name, "4 layers") ||

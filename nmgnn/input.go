@@ -25,7 +25,7 @@ type Input interface {
 // Dense returns h [nodes, width] as an [Input].
 func Dense(h *Node) Input { return dense{node: h} }
 
-// seeing tells h that a computation reads only rows where seen [nodes, 1] is nonzero (nil: all rows).
+// seeing returns h with the promise that only rows where seen [nodes, 1] is nonzero will be read; nil means all rows.
 func seeing(h Input, seen *Node) Input {
 	switch h := h.(type) {
 	case dense:
@@ -111,8 +111,8 @@ type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node          // values after two or more dropouts; nil before
-	dropped kernels.Stream // draws the only dropout so far; unused if rate is 0
+	weighed *Node          // values after dropout, once it was applied twice; nil until then
+	dropped kernels.Stream // the random stream of the first dropout; unused if rate is 0
 	rate    float64
 }
 

@@ -13,8 +13,8 @@ import (
 type Layer interface {
 	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. It makes weights in scope with [Weights],
 	// [GlorotWeights], [ZeroWeights] or VariableWithValue; equal names share a variable. mask [nodes, 1] is δ (nil: no
-	// masking): it multiplies a node's contribution to other nodes and, only if the layer's equation does so, to
-	// itself. Layers never draw masks.
+	// masking). It multiplies what a node contributes to other nodes; what a node contributes to itself it multiplies
+	// only if the layer's equation says so. Layers never draw masks.
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 

@@ -50,7 +50,7 @@ func numbers(t *testing.T, raw json.RawMessage) (flat []float32, columns int) {
 func TestLayersAgreeWithPyTorchGeometric(t *testing.T) {
 	cases := casesOf[layerFixture](t, "layer_fixtures.json")
 	seen := map[string]bool{}
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		for _, c := range cases {
 			t.Run(c.Name, func(t *testing.T) {
 				most := c.N == 20 && c.Kept || c.N == 30 && !strings.Contains(c.Layer, "gat") // isolated; three layers
@@ -145,7 +145,7 @@ func TestMaskedNodesOfGINAreInNoSumButComputeThemselves(t *testing.T) {
 }
 
 func TestGINSharesOneMaskAmongAllLayers(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.model.Layers = []nmgnn.Layer{nmgnn.GIN{Width: []int{1}}, nmgnn.GIN{Width: []int{2}}}
 		f.mask = []float32{1, 1, 0, 1, 1}
@@ -181,7 +181,7 @@ func TestGINFollowsTheRowsOfADirectedGraphBothWays(t *testing.T) {
 }
 
 func TestGINLearnsEpsilonFromItsGradient(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		f := fiveNodes(t)
 		f.model.Layers = []nmgnn.Layer{nmgnn.GIN{Width: []int{2}, Epsilon: 0.25, LearnEpsilon: true}}
 		f.weights["/model/layer0/linear0/weights"] = []float32{0.5, 0.25}
@@ -216,7 +216,7 @@ type ginFixture struct {
 
 func TestGINAgreesWithPyTorchGeometricForwardAndBackward(t *testing.T) {
 	cases := casesOf[ginFixture](t, "gin_fixtures.json")
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		for _, c := range cases {
 			t.Run(c.Name, func(t *testing.T) {
 				most := c.N == 40 || c.N == 20 && len(c.Layers[0]) == 2 // three layers and ε; isolated nodes

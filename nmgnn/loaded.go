@@ -31,13 +31,13 @@ type LoadOptions struct {
 	// run on any backend.
 	Backend   compute.Backend
 	Gradients bool // allows computations with gradients
-	// Room and FeatureRoom are the most entries that the graph and sparse features may have in a later
-	// [Loaded.Replace]; 0: as many as now. With scatter operations the number of entries cannot change.
+	// Room is the largest number of entries that the graph may have in a later [Loaded.Replace], FeatureRoom that of
+	// sparse features; 0: as many as now. With scatter operations these numbers cannot change.
 	Room, FeatureRoom int
 	// Directed stores the graph's transpose even if the graph is symmetric, so that a directed graph can replace it.
 	Directed bool
-	// Share is a backend that shares memory with the variables, which makes replacement faster; nil: none. With Share,
-	// dense features may stay zero until [Loaded.FillFeatures] or [Loaded.Replace].
+	// Share is a backend with which the variables share memory, so that replacing them is faster; nil: none. With
+	// Share, dense features may stay zero until [Loaded.FillFeatures] or [Loaded.Replace] sets them.
 	Share compute.Backend
 }
 
@@ -94,8 +94,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions returns each nonzero entry's index in the sparse matrix, so that a seed drops the same entries from
-// dense and sparse features.
+// densePositions returns each nonzero entry's index in the sparse matrix. By it, a seed drops the same entries from
+// dense features as from sparse ones.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {

@@ -49,8 +49,8 @@ type Pass struct {
 	After func(layer int, h *Node) *Node
 }
 
-// Forward returns h^(1)…h^(k), each [nodes, width]. The last element holds the logits [nodes, classes]: it is h^(k) or,
-// with a readout, follows h^(k).
+// Forward returns h^(1)…h^(k), each [nodes, width], and with a readout one more element, the readout's output. The last
+// element holds the logits [nodes, classes].
 func (m Model) Forward(p Pass) []*Node {
 	seen := m.seen(p)
 	h := seeing(p.Features, seen[0])
@@ -83,8 +83,8 @@ func (m Model) isLean() bool {
 	})
 }
 
-// seen returns k+1 tensors [nodes, 1], for the features and h^(1)…h^(k). Each is nonzero for rows that are read; nil
-// means all rows.
+// seen returns k+1 tensors [nodes, 1], one for the features and one for each of h^(1)…h^(k). It is nonzero at the rows
+// that are read; nil means all rows.
 func (m Model) seen(p Pass) []*Node {
 	all := make([]*Node, len(m.Layers)+1)
 	if p.Seen == nil || p.After != nil || m.Norm {
@@ -93,7 +93,8 @@ func (m Model) seen(p Pass) []*Node {
 	all[len(m.Layers)] = p.Seen
 	for i := len(m.Layers) - 1; i >= 0; i-- {
 		var mask *Node
-		switch l := m.Layers[i].(type) { // not a method: types that embed these layers would inherit it
+		// a switch, not a method of Layer: types that embed these layers would inherit the method
+		switch l := m.Layers[i].(type) {
 		case GIN:
 			if mask = p.Mask; l.Norm {
 				return make([]*Node, len(all))
@@ -115,7 +116,7 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 	return out
 }
 
-// step returns [Model.Step]'s output. If the output is the ReLU of a node, before is that node, else nil.
+// step returns [Model.Step]'s output. If that is the output of a ReLU, it also returns the ReLU's input, else nil.
 func (m Model) step(p Pass, i int, h Input) (out, before *Node) {
 	scope := p.Scope.In("layer%d", i)
 	defer nameLayer(i, m.Layers[i])
@@ -143,7 +144,8 @@ func (m Model) step(p Pass, i int, h Input) (out, before *Node) {
 	return out, before
 }
 
-// nameLayer adds the layer's number and type, and a custom layer's line of code, to the error of a panic.
+// nameLayer, deferred, adds the layer's number and type to a panic's error, and for a custom layer the source line that
+// panicked.
 func nameLayer(i int, l Layer) {
 	r := recover()
 	err, ok := r.(error)
@@ -213,7 +215,7 @@ func checkAttention(heads, width int, dropout float64) error {
 }
 
 // relu returns max(x, 0). It uses Where, whose gradient takes one operation; a maximum's gradient takes five. In
-// WebAssembly the five are faster, as each has a loop in nmgnn/internal/kernels/fused/lanes.
+// WebAssembly a maximum is faster, because package lanes has loops for its operations.
 func relu(x *Node) *Node {
 	if runtime.GOARCH == "wasm" {
 		return activation.Relu(x)
@@ -230,7 +232,7 @@ func (m Model) String() string {
 	return fmt.Sprintf("Model(%d layers: %s; dropout %v)", len(m.Layers), strings.Join(kinds, ", "), m.Dropout)
 }
 
-// Build returns the parameters' model for this many classes. The parameters must pass Check.
+// Build returns the model that p describes, for this many classes. p must pass Check.
 func Build(p hyper.Parameters, classes int) Model {
 	m := Model{Dropout: p.ModelDropout(), Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
 		ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}

@@ -17,17 +17,18 @@ import (
 
 // Neighbours computes sums, means and the like over N_v inside a computation.
 //
-// Tensors [entries, width] have a row for each v and u ∈ N_v, and padding rows, which all methods ignore. Heads take
-// equal parts of the width, in order. mask [nodes, 1] is δ and gets no gradient; nil: all ones.
+// Tensors [entries, width] have a row for each pair of a node v and its neighbour u ∈ N_v, and padding rows, which all
+// methods ignore. Heads take equal parts of the width, in order. mask [nodes, 1] is δ and gets no gradient; nil: all
+// ones.
 type Neighbours struct {
 	*adjacency
-	product kernels.Product // adjacency.product for the rows that seen marks
+	product kernels.Product // adjacency.product, limited to the rows where seen is nonzero
 	seen    *Node           // [nodes, 1]: nonzero for rows of results that are read; nil: all
 	train   bool
 	random  *kernels.Random // nil: no dropout
 	drop    *kernels.Stream // draws the edges that a regulariser drops; may be nil
 	rate    float64         // probability of dropping an edge
-	kept    **Node          // [entries, 1]: 1 for entries that drop keeps, else 0
+	kept    **Node          // [entries, 1]: 0 for entries of dropped edges, else 1
 	mask    *Node           // set by MaskOthers
 }
 
@@ -146,7 +147,7 @@ func (n Neighbours) othersMasked(keep *Node) *Node {
 			return 0
 		})
 	}
-	// self and other are zero in padding rows, as all factors of entries must be.
+	// Both are zero in padding rows, as all that entries are multiplied by must be.
 	self, other := n.product.Floats("self", is(true)).NodeValue(g), n.product.Floats("other", is(false)).NodeValue(g)
 	return times(keep, StopGradient(Add(self, Mul(other, n.product.Gather(n.mask)))))
 }
@@ -164,7 +165,8 @@ func (n Neighbours) present(g *Graph) *Node {
 	return *n.kept
 }
 
-// edgeNumbers returns the number of each entry's edge: from 1, equal for both directions; 0 for v's own entry.
+// edgeNumbers returns a number for each entry that identifies its edge: 1, 2, …, equal for both directions of an edge,
+// and 0 for v's own entry.
 func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	number, next := make([]int32, m.NumEntries()), int32(1)
 	for i, row := range m.RowIndices() {
@@ -285,8 +287,8 @@ func (n Neighbours) Targets(h *Node) *Node {
 	return kernels.Targets(n.product, h, n.train)
 }
 
-// Weights returns constants [entries, functions]: each function's value at every entry (v, u), given as node numbers.
-// Different weights need different names.
+// Weights returns constants [entries, functions]: at each entry (v, u), the functions of v and u. Calls with other
+// functions need another name.
 func (n Neighbours) Weights(g *Graph, name string, of ...func(v, u int32) float32) *Node {
 	n.readsAll = true
 	columns := make([]*Node, len(of))

@@ -20,7 +20,7 @@ import (
 )
 
 func TestSoftmaxIsOverNeighboursAndSurvivesLargeScores(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		// Edges 0–1, 0–2; 3 isolated. Source scores: 1000, 1001, −2000, 5.
 		near := nearOf(t, store, plan, 4, [][2]int32{{0, 1}, {0, 2}})
@@ -56,7 +56,7 @@ var (
 )
 
 func TestMaxIsTheGreatestOfEachColumnAmongTheNeighbours(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h, factors, alike, mask *Node) []*Node {
@@ -109,7 +109,7 @@ func TestNumbersThatAreNotOneForEachNodeAreRefused(t *testing.T) {
 		{"h is nil: expected a row for each node", func(n nmgnn.Neighbours, h *Node) *Node { return n.Sum(nil, nil) }},
 		{"has the shape [8 2]", func(n nmgnn.Neighbours, h *Node) *Node { return n.Sum(n.Sources(h), nil) }},
 	} {
-		gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+		gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 			near := nearOf(t, gnntest.Store(t), plan, 5, fivePairs)
 			_, err := model.CallOnceN(b.Backend, gnntest.Store(t), func(_ *model.Scope, h *Node) []*Node {
 				return []*Node{c.of(near(nil), h)}
@@ -120,7 +120,7 @@ func TestNumbersThatAreNotOneForEachNodeAreRefused(t *testing.T) {
 }
 
 func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, 5, fivePairs)
 		asked := 0
@@ -154,7 +154,7 @@ func TestWeightsAreThoseOfEachPairOfNodes(t *testing.T) {
 
 func TestAllKernelsDropTheSameAttention(t *testing.T) {
 	var first []float32
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		var pairs [][2]int32
 		for v := range int32(30) {
@@ -191,7 +191,7 @@ func TestAllKernelsDropTheSameAttention(t *testing.T) {
 }
 
 func TestAttentionIsSoftmaxDropoutAndSum(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		r := gomlx.HostRandom(5, "attention")
 		const nodes, heads, width = 40, 2, 6
@@ -264,7 +264,7 @@ func TestAnotherGraphLoadedAtAPathIsTheOneUsed(t *testing.T) {
 }
 
 func TestMinAndStdAreOfEachColumnAmongTheNeighbours(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, 5, fivePairs)
 		mask := [][]float32{{1}, {1}, {0}, {1}, {1}} // c is masked
@@ -290,7 +290,7 @@ func TestMinAndStdAreOfEachColumnAmongTheNeighbours(t *testing.T) {
 }
 
 func TestWeightsHaveAColumnForEachFunction(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, h *Node) []*Node {

@@ -63,7 +63,7 @@ func TestLayersTakeTheseStreamsOfTheGeneratorInTraining(t *testing.T) {
 }
 
 func TestSGATReadsTheSecondOfItsStreams(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(scope *model.Scope, key, h *Node) []*Node {

@@ -27,7 +27,8 @@ type DropEdge struct{ Rate float64 }
 func (d DropEdge) Apply(p Pass) Pass {
 	if d.Rate > 0 {
 		if p.Features != nil {
-			// Without this, XLA fuses attention models' validation loss differently, which changes its last digit.
+			// Complete keeps XLA from fusing the validation loss of attention models otherwise than without DropEdge,
+			// which would change its last digit.
 			kernels.Complete(p.Features.Graph())
 		}
 		p.Near = p.Near.withoutEdges(p.Random, d.Rate)
@@ -38,9 +39,9 @@ func (d DropEdge) Apply(p Pass) Pass {
 // DropRate returns Rate.
 func (d DropEdge) DropRate() float64 { return d.Rate }
 
-// DropGNN masks each node with probability Rate and, outside training, averages class probabilities over four masked
-// runs (after Papp, Martinkus, Faber and Wattenhofer 2021, who average in training too). An existing mask still
-// applies.
+// DropGNN masks each node with probability Rate. Outside training it masks too, and averages class probabilities over
+// four masked runs (after Papp, Martinkus, Faber and Wattenhofer 2021, who average in training too). An existing mask
+// still applies.
 type DropGNN struct{ Rate float64 }
 
 const dropGNNRuns = 4

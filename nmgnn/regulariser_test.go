@@ -26,7 +26,7 @@ func TestDropEdgeDropsBothDirectionsAndNeverTheNodeItself(t *testing.T) {
 		}
 	}
 	var first [][]float32
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, n, pairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key *Node) []*Node {
@@ -79,7 +79,7 @@ func TestDropEdgeDropsBothDirectionsAndNeverTheNodeItself(t *testing.T) {
 }
 
 func TestDropEdgeHoldsForMaximaAndWeightedSums(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		near := nearOf(t, store, plan, 5, fivePairs)
 		outputs, err := model.CallOnceN(b.Backend, store, func(_ *model.Scope, key, h, factors *Node) []*Node {
@@ -119,7 +119,7 @@ func TestDropGNNAveragesTheProbabilitiesOfMaskedRuns(t *testing.T) {
 		x[v] = []float32{float32(v%3) + 1, float32(v % 2)}
 	}
 	m := nmgnn.Model{Layers: []nmgnn.Layer{nmgnn.GIN{Width: []int{4}}, nmgnn.GIN{Width: []int{3}}}, Dropout: 0.5}
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		data, err := nmgnn.Load(store, "/data/test", gnntest.Undirected(t, n, ring(n)), gnntest.SparseRows(x),
 			nmgnn.LoadOptions{Backend: kernels.Planned{Plan: plan}})

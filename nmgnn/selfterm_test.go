@@ -104,7 +104,7 @@ func whole01(n int) [][]float32 {
 }
 
 func TestSGATDropsWeightsOfEachHeadsShareInTrainingAlone(t *testing.T) {
-	gnntest.ForEachBestPlan(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
+	gnntest.ForEachKernel(t, func(t *testing.T, b *backend.Backend, plan kernels.Plan) {
 		store := gnntest.Store(t)
 		var pairs [][2]int32
 		for v := range int32(40) {

@@ -8,7 +8,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// SGAT is the masked layer of the simplified GAT (eq. 9), which weighs v and its neighbours equally:
+// SGAT is the masked layer of the simplified GAT (eq. 9 of the node-masking paper), which weighs v and its neighbours
+// equally:
 //
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / |v∪N_v| + b
 type SGAT struct {

@@ -1,5 +1,5 @@
-// Package page writes pages that train ([Write]) by running cmd/nodemask-wasm, in which a [Session] answers the page's
-// script.
+// Package page writes web pages that train models in the browser ([Write]). A page runs cmd/nodemask-wasm, compiled to
+// WebAssembly, whose [Session] answers the page's script.
 package page
 
 import (
@@ -37,13 +37,13 @@ type Request struct {
 	Seed  uint64            `json:"seed"`  // train
 	Watch bool              `json:"watch"` // train: report masked nodes and predictions
 	Pace  int               `json:"pace"`  // train: pause after each epoch, in milliseconds
-	// compare: a recorded trial per string
+	// compare: recorded trials, each as a JSON text
 	Records []string `json:"records"`
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
 }
 
-// Cell describes the experiment that [paper.Cell] returns, with some values changed: Choices maps names of
-// [record.Axis] to values.
+// Cell describes an experiment: that of [paper.Cell], with some values changed. Choices maps the name of a
+// [record.Axis] to its new value.
 type Cell struct {
 	Data         string            `json:"data"`
 	Model        string            `json:"model"`

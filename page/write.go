@@ -24,7 +24,7 @@ var pageTemplate string
 //go:embed src/page.css
 var style string
 
-// script is built by 'node build.mjs' from src and the tree drawing.
+// script is built by 'node build.mjs' from src and the script that draws trees.
 //
 //go:embed playground.js
 var script string
@@ -39,8 +39,8 @@ var Front string
 type Options struct {
 	Title  string // "" means a default
 	Module Module
-	// Beside names the file next to the page that holds the program ([WriteModule]). If it is "", the page holds the
-	// program.
+	// Beside is the name of a file in the page's folder that holds the program ([WriteModule]). If it is "", the page
+	// itself holds it.
 	Beside string
 	// Data lists the data sets that scripts next to the page hold ([DataScript]).
 	Data []string
@@ -95,7 +95,7 @@ type recorded struct {
 
 type choice struct{ Name, Title string }
 
-// Write writes a page that trains offline and needs nothing installed.
+// Write writes a page that trains models in the browser, offline and with nothing installed.
 func Write(w io.Writer, o Options) error {
 	open, err := axes()
 	if err != nil {
@@ -159,8 +159,8 @@ func DataScript(name string, files []File) ([]byte, error) {
 // inert keeps "</script>" in text from ending the script element.
 func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 
-// policy returns a content security policy that blocks all traffic except the page's own. It allows inline styles,
-// which the tree drawing needs.
+// policy returns a content security policy that allows the page's own script and files and nothing else. Inline styles
+// are allowed, as drawn trees use them.
 func policy(beside bool) string {
 	hash := sha256.Sum256([]byte(script))
 	own, from := "", "'none'"

@@ -12,8 +12,8 @@ import (
 // MaskedKeepRate is the keep rate p in all of the paper's tables.
 const MaskedKeepRate = 0.5
 
-// Cell returns an unmasked experiment in the cited reading. Models that the paper lacks keep their preset, but stopping
-// and new nodes' edges are the paper's.
+// Cell returns an unmasked experiment in the cited reading. Models that are not in the paper keep their preset, but
+// early stopping and the edges of new nodes follow the paper.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
@@ -32,7 +32,7 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 }
 
 // Masked returns a [Cell] with masking in the cited reading: only train nodes are masked, and a masked node keeps its
-// own term. Keep rate 1 only removes attention dropout, as masked cells lack it.
+// own term. It has no attention dropout. With keep rate 1, to lack attention dropout is the only change.
 func Masked(c record.Cell, keep float64) record.Cell {
 	if !hyper.KeepRate(keep).Active() {
 		return c.Fair()

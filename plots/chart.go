@@ -20,7 +20,7 @@ type Series struct {
 	Reference   bool      // published by others: dashed, with open markers
 	HideMarkers bool
 	Scattered   bool // small markers without a line
-	// Of names an earlier series, whose colour and marker shape this series takes. Its own line is broken.
+	// Of names an earlier series: this one takes its colour and marker shape, and has a dashed line to tell them apart.
 	Of string
 	// Cells hold what a script needs to compute each point again; "" or nil if nothing.
 	Cells []string
@@ -95,9 +95,13 @@ func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X)
 // SVG returns a drawing of c, with the legend above the plot. The <svg> element works as a file or inside HTML. It has
 // no background, and takes the surrounding text's colour. Equal charts give equal bytes.
 //
-// It returns an error unless c has a series; each series has a point, slices of equal length (Low, High, Cells and
-// Notes may be nil) and Low ≤ Y ≤ High up to rounding; numbers are from -1e300 to 1e300; Ring is at most the number of
-// points; [Series.Of] names an earlier series; Width and Height are 0 or from 200 to 10,000.
+// A chart can be drawn if all of this holds; else SVG returns an error:
+//
+//   - it has a series, and each series has a point;
+//   - a series' slices have equal lengths, but Low, High, Cells and Notes may be nil;
+//   - Low ≤ Y ≤ High, up to rounding, and all numbers are from -1e300 to 1e300;
+//   - Ring is at most the number of points, and [Series.Of] names an earlier series;
+//   - Width and Height are 0 or from 200 to 10,000.
 func (c Chart) SVG() ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

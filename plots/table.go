@@ -112,7 +112,7 @@ const down = " ↓"
 
 func (t Table) labels() int { return max(t.TextColumns, 1) }
 
-// Render returns t in the format f. Fields are plain text, never markup. Only csv, for programs, keeps control
+// Render returns t in the format f. Fields are plain text, never markup. Only csv, which programs read, keeps control
 // characters.
 //
 //   - text is for the terminal: a bold cell ends in *, or in ↓ if Down is set.
@@ -120,9 +120,9 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 //   - csv has only header and rows. Line ends inside a cell become \n.
 //   - html is a <table> with a <tbody> for each group, or a <figure> of such tables.
 //
-// It returns an error unless every row is as long as the header, TextColumns is between 0 and that length, Groups has
-// rows below the first, Under and Blocks have columns of numbers after the first, and Sections leaves a label in each
-// row.
+// It returns an error if a row is shorter or longer than the header, TextColumns exceeds the header, Groups names the
+// first row or one that does not exist, Under or Blocks name a label column or the first column of numbers, or Sections
+// takes the only label column.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err

@@ -20,7 +20,9 @@ type Options struct {
 	// Labels has a class per graph node, which chooses its fill; negative means no fill. Without labels, replicas share
 	// a fill.
 	Labels []int32
-	// Classes names the labels.
+	// Flow weighs each tree node's edge to its parent [tree nodes]; the edge's colour shows the sign, its width the
+	// size. If not all children fit, those with the largest flow are drawn. With Flow, a picture omits the graph around
+	// the root.
 	Classes []string
 	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If not all
 	// children fit, those with the largest flow are drawn. With Flow, a picture omits the graph around the root.
@@ -49,7 +51,7 @@ const (
 	boxHeight             = 24.0
 	leastWidth            = 30.0
 	longestLabel          = 14  // letters; longer labels are cut
-	widestDown            = 900 // wider trees are drawn across
+	widestDown            = 900 // wider trees grow to the right instead of down
 	margin                = 14.0
 	headingHeight         = 24.0
 	legendRow             = 20.0

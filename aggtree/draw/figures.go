@@ -9,7 +9,7 @@ import (
 	"nodemask/csr"
 )
 
-// figure is one of the paper's, redrawn from its text, since our copy lacks the figures.
+// figure is a figure of the paper, drawn after the text, since our copy has no figures.
 type figure struct {
 	title  string
 	panels []panel
@@ -101,9 +101,9 @@ func sharedSketch() sketch {
 
 // PaperGraph returns the graph of the paper's figure 3 (a) and its nodes' names, a to f.
 //
-// It is inferred from the text, as our copy lacks the figures. The text calls a "the root and also … two of the leaves"
-// of its 2-aggregation tree, so a has two neighbours. Masking d halves the tree's width in figure 7, so d is one; the
-// other, b, is a neighbour of f. Edge e-f is our addition.
+// It is inferred from the text, as our copy has no figures. The text calls a "the root and also … two of the leaves" of
+// its 2-aggregation tree, so a has two neighbours. Masking d halves the tree's width in figure 7, so d is one of them;
+// the other, b, is a neighbour of f. Edge e-f is our addition.
 func PaperGraph() (g *csr.Graph, names []string) {
 	return lettered("abcdef", "ab", "ad", "bc", "bf", "de", "ef")
 }
@@ -169,7 +169,7 @@ func graphSketch(g *csr.Graph, names []string) sketch {
 	return s.near().sketch
 }
 
-// settingSketch draws the paper's graph, where c and e are to be predicted.
+// settingSketch draws the paper's graph, in which c and e are the nodes to predict.
 func settingSketch(areNew bool) sketch {
 	s := graphSketch(PaperGraph())
 	for i := range s.nodes {

@@ -21,11 +21,11 @@ type sketched struct {
 	label                string
 	at                   point
 	look                 look
-	masked, open, hidden bool // open: the node's label is to be predicted
+	masked, open, hidden bool // open: drawn as a node whose label is to be predicted
 }
 
-// neighbourhood holds the nodes that walks from the root reach. Nodes of equal distance are on a circle, each in the
-// middle of its sector.
+// neighbourhood holds the nodes that walks from the root reach. Those at one distance from it are on a circle, each in
+// the middle of its sector.
 type neighbourhood struct {
 	sketch
 	more          int // nodes left out
@@ -33,8 +33,8 @@ type neighbourhood struct {
 	heading       string
 }
 
-// near finds the nodes around the root breadth first, masked or not. Call it after the tree's labels have set the node
-// width.
+// near finds the nodes around the root breadth first, masked or not. Call it once the tree's labels have set
+// the node width.
 func (s *picture) near() neighbourhood {
 	g, t := s.full.Graph, s.full
 	if s.flow != nil {

@@ -12,8 +12,8 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Limits of an excerpt. They keep counts of walks of up to 5 hops within JavaScript's 53-bit integers: with n nodes and
-// m entries, at most √n·√m^k walks of k hops start at a node.
+// Limits of the part of a graph that is embedded in a page. They keep the number of walks of up to 5 hops below
+// JavaScript's 2^53: with n nodes and m entries, at most √n·√m^k walks of k hops start at a node.
 const (
 	mostEmbeddedEntries = 200_000
 	mostEmbeddedNodes   = 50_000
@@ -21,12 +21,12 @@ const (
 
 type excerpt struct {
 	ids      []int32 // ascending
-	has      []bool  // the node's neighbours are embedded
+	has      []bool  // by node of the graph: its neighbours are embedded
 	complete int     // number of nodes with embedded neighbours
 }
 
-// newExcerpt chooses nodes breadth first. For each node within hops of the root it embeds all neighbours or none, so a
-// tree is right down to the first node with none.
+// newExcerpt chooses nodes breadth first. For each node within hops of the root it embeds all neighbours or none. So a
+// tree is correct as far down as its nodes have their neighbours.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	n := g.NumNodes()
 	if n <= mostNodes && g.NumEdges() <= mostEntries {
@@ -75,7 +75,7 @@ func (e excerpt) place(v int32) int32 {
 	return int32(i)
 }
 
-// Function readGraph in src/core.js describes embeddedGraph.
+// embeddedGraph is what readGraph in src/core.js reads; its fields are described there.
 type embeddedGraph struct {
 	Nodes   int     `json:"nodes"`
 	Entries int     `json:"entries"`
@@ -108,7 +108,7 @@ func (e excerpt) encode(g *csr.Graph) embeddedGraph {
 	return d
 }
 
-// src/state.js reads embedded. Nodes are numbered within the excerpt.
+// embedded is what src/state.js reads. Nodes are numbered within the excerpt.
 type embedded struct {
 	Graph    embeddedGraph `json:"graph"`
 	AllNodes int           `json:"allNodes"`

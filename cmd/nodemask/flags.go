@@ -125,7 +125,8 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	return b, nil
 }
 
-// axisFlag sets one parameter of a recorded trial, by a flag or by a name in --set. apply is nil until that is given.
+// axisFlag sets one parameter of a recorded trial, by a flag or by a name in --set; apply is nil until one of them sets
+// it.
 type axisFlag struct {
 	record.Axis
 	text  string

@@ -99,7 +99,7 @@ time.`,
 	return c
 }
 
-// besideOf writes a data set that the page's program lacks as a script in the folder site. If the data set is
+// besideOf writes a data set that is not in the page's program as a script in the folder site. If the data set is
 // unavailable, besideOf removes its old script.
 func besideOf(ctx context.Context, site, name string) (beside []string, err error) {
 	path := filepath.Join(site, page.DataScriptName(name))

@@ -221,7 +221,7 @@ func (r *partRun) runDepth() error {
 	return r.train(judge.Batch{Cells: cells, Seeds: hyper.Seeds(judge.FirstDepthSplit, judge.DepthSplits)})
 }
 
-// runTuned tunes each question's methods, then compares the chosen configurations on fresh splits.
+// runTuned chooses a configuration for each method of each question, then compares the chosen ones on fresh splits.
 func (r *partRun) runTuned(design judge.Design) error {
 	var names []string
 	for _, m := range design.Models {

@@ -204,7 +204,8 @@ func (a *again) run(old record.Record, place string) error {
 	return nil
 }
 
-// portable reports whether this CPU should repeat a record's digits. In XLA's old records, digits depend on the CPU.
+// portable reports whether this CPU should repeat a record's digits. Old records of XLA do not say on which instruction
+// set their digits depend.
 func portable(r record.Record) bool {
 	return r.Backend != "xla:cpu" || r.Digits != "" || !backend.HasAVX2()
 }

@@ -135,10 +135,12 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 // With fewer than fewestValidated validation nodes, one node changes the score by over 5 points.
 const fewestValidated = 20
 
-// lateGain is a gain in F1 that exceeds the noise even with 27 validation nodes, as in Cora's largest train set.
+// lateGain is a gain in F1 that exceeds noise even with 27 validation nodes, as few as Cora has at its largest train
+// set.
 const lateGain = 0.1
 
-// poorTrials returns notes on trials that learnt nothing, and on trials whose F1 rose far after the kept epoch.
+// poorTrials returns notes on trials that learnt nothing, and on trials whose F1 still rose much after the epoch that
+// was kept.
 func poorTrials(x train.Experiment, results []*train.Result) (notes []string) {
 	var collapsed, early []string
 	for _, r := range results {

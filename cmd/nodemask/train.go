@@ -82,8 +82,8 @@ type arm struct {
 	usual record.Cell
 }
 
-// arms returns the cells to train. For the paper's preset without a given keep rate, these are two, without and with
-// masking; otherwise there is one.
+// arms returns the cells to train: two, without and with masking, for the paper's preset without a given keep rate;
+// otherwise one.
 func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	if f.preset == "" {
 		f.preset = hyper.TraitsOf(f.model).Preset

@@ -51,7 +51,7 @@ type Tab struct {
 	host string // the selector given to [Tab.In]
 }
 
-// Open opens a file in a tab of this width in pixels. It first runs the actions before.
+// Open opens a file in a tab of this width in pixels, after the actions in before.
 func Open(t *testing.T, ctx context.Context, path string, width int64, before ...chromedp.Action) Tab {
 	t.Helper()
 	return Visit(t, ctx, &url.URL{Scheme: "file", Path: path}, width, before...)

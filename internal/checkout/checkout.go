@@ -1,5 +1,5 @@
 // Package checkout finds the project's folder from where the program was installed or built. It never tries the working
-// directory, which may be anyone's: code in the project's folder is run.
+// directory: code in the project's folder is run, and the working directory may be somebody else's.
 package checkout
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 // built is the project's folder. The linker's -X sets it in programs that are built into temporary folders, as by 'make
-// test' and the notebook kernel. Built with -trimpath, their packages contain no path.
+// test' and the notebook kernel: because of -trimpath, the paths of source files cannot tell it.
 var built string
 
 // Root returns the clone in which this program is installed, else the one from which it was built.

@@ -27,7 +27,7 @@ type Program struct {
 	Environment []string
 }
 
-// The Makefile and set-up use the same compileFlags, so each package is compiled once.
+// The Makefile and scripts/setup.sh use the same flags, so each package is compiled once.
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
 // Build builds the program if it is out of date and returns go's output. It builds a new file and renames it, so an
@@ -52,7 +52,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	if size := sizeOf(p.File); size >= 0 {
 		noted, err := os.ReadFile(note)
 		if err == nil && strings.TrimSpace(string(noted)) == strconv.FormatInt(size, 10) {
-			_ = os.Link(p.File, fresh) // a link is enough: go never writes into the old file
+			_ = os.Link(p.File, fresh) // go never writes into the old file, so a link is as good as a copy
 		}
 	}
 	arguments := slices.Concat([]string{"build"}, strings.Fields(compileFlags), p.Flags, []string{"-o", fresh, p.Package})
@@ -74,7 +74,8 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// If settle is interrupted, the size in note is not file's, so the next build writes both files again.
+// settle renames fresh to file and writes its size to note. If it is interrupted, the two sizes differ, so the next
+// build writes both again.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {

@@ -84,7 +84,7 @@ func groups(system fs.FS) (all []Left) {
 				continue
 			}
 		}
-		// In a container the process may be in the root group, so that group is read too.
+		// In a container the process may be in the root group: read that, too.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {
@@ -134,7 +134,7 @@ type Budget struct{ size, taken, looked int64 }
 // NewBudget returns the budget of a file of size bytes.
 func NewBudget(size int64) Budget { return Budget{size: size} }
 
-// Take adds bytes to the sum. It returns an error if the sum exceeds what this file, or this process, may take.
+// Take adds to the bytes taken so far. It returns an error if they exceed what this file, or this process, may take.
 func (b *Budget) Take(bytes int64) error {
 	if most := anyway + perByte*b.size; bytes < 0 || bytes > most-b.taken {
 		return fmt.Errorf("its content takes more than %s of memory, too much for a file of %s: expected one that is not "+
@@ -144,7 +144,7 @@ func (b *Budget) Take(bytes int64) error {
 	if b.taken-b.looked < step {
 		return nil
 	}
-	// Leave room for lists, which briefly exist twice when they grow, and for the graph.
+	// The graph is half as large again, and lists exist twice for a moment while they grow.
 	need := b.taken/2 + 2*(b.taken-b.looked) + reserve
 	b.looked = b.taken
 	return Fits(need)

@@ -17,8 +17,8 @@ const Ink = "currentColor"
 type Colour struct{ Light, Dark string }
 
 // Palette holds Okabe and Ito's blue, vermilion, bluish green, reddish purple, orange, sky blue and yellow, which the
-// colour-blind can tell apart, at a contrast of 3:1 or more: light shades on white, dark ones on #121212. Their black
-// is [Ink].
+// colour-blind can tell apart. Light has a contrast of 3:1 or more on white, Dark on #121212. [Ink] stands for their
+// black.
 var Palette = []Colour{
 	{"#0072B2", "#4AA3DF"},
 	{"#D55E00", "#E8742A"},
@@ -39,7 +39,7 @@ func light(colour int) string {
 // Fill returns the attributes that fill a shape with a colour of [Palette], or with [Ink] beyond the last.
 func Fill(colour int) string { return fmt.Sprintf(`class="fill%d" fill="%s"`, colour, light(colour)) }
 
-// Stroke returns the attributes that draw a line in such a colour.
+// Stroke returns the attributes that draw a line in the colour that [Fill] would use.
 func Stroke(colour int, width float64) string {
 	return fmt.Sprintf(`class="line%d" stroke="%s" stroke-width="%s" fill="none"`, colour, light(colour), Px(width))
 }

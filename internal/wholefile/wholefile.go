@@ -105,7 +105,7 @@ func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, err
 		}
 		held := lockOf(path)
 		got, err := held.TryLock()
-		// Before the lock, another process may have removed the file. Where locks fail, no process removes files.
+		// Another process may have removed the file before it was locked. Where locks fail, sweep removes nothing.
 		if isAt(f, path) && (got || err != nil) {
 			return f, held, nil
 		}

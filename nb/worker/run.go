@@ -18,8 +18,8 @@ import (
 // patience is how long a command may run on after the stop button; gonb gives a cell five seconds to end.
 const patience = 4 * time.Second
 
-// Train runs t in a process of the command nodemask, and calls each with every event. Errors are those of [Output].
-func Train(ctx context.Context, project string, t Training, each func(Event)) error {
+// Train runs t in a process of the command nodemask, and calls onEvent for every event. Errors are those of [Output].
+func Train(ctx context.Context, project string, t Training, onEvent func(Event)) error {
 	request, err := json.Marshal(t)
 	if err != nil {
 		return err
@@ -32,14 +32,14 @@ func Train(ctx context.Context, project string, t Training, each func(Event)) er
 			} else if err != nil {
 				return fmt.Errorf("nodemask %s: unreadable answer: %w", Subcommand, err)
 			}
-			each(e)
+			onEvent(e)
 		}
 	}, Subcommand)
 }
 
-// Output runs the command nodemask, rebuilt if out of date, and returns its standard output. It calls say, unless nil,
-// with the command's standard error. If ctx is cancelled, Output interrupts the command and returns what it has
-// written, and the context's error.
+// Output runs the command nodemask, rebuilt if out of date, and returns its standard output. Standard error goes to the
+// function say, unless nil. If ctx is cancelled, Output interrupts the command and returns the output so far and the
+// context's error.
 func Output(ctx context.Context, project string, say func(string), args ...string) (written []byte, err error) {
 	err = run(ctx, project, nil, say, func(out io.Reader) (err error) {
 		written, err = io.ReadAll(out)

@@ -8,9 +8,9 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Adopt makes a backend opened elsewhere run this project's loops; without them XLA on a CPU is ten times slower.
-// [Backend].Digits stays empty. Adopt returns an error unless the backend is GoMLX's pure-Go one or go-xla on a CPU or
-// with CUDA.
+// Adopt makes a backend opened elsewhere sum over neighbours with this project's kernels; without them training takes
+// ten times as long with XLA on a CPU. [Backend].Digits stays empty. Adopt returns an error unless the backend is
+// GoMLX's pure-Go one or go-xla on a CPU or with CUDA.
 func Adopt(b compute.Backend) (*Backend, error) {
 	if b == nil {
 		return nil, fmt.Errorf("the backend is nil: expected one that is open")

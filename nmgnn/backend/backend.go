@@ -87,8 +87,8 @@ func (b *Backend) Kernel() string {
 func (b *Backend) Slower() string {
 	var reasons []string
 	for i, why := range b.Skipped {
-		// Pure Go names only the next faster backend. XLA on a CPU names only a GPU plugin that is installed but does
-		// not start.
+		// For pure Go, report only why the next faster backend was skipped. For XLA on a CPU, report only a GPU plugin
+		// that is installed but does not start.
 		if b.ID == pure && i == len(b.Skipped)-1 || b.ID == onCPU && why.Err != nil {
 			reasons = append(reasons, fmt.Sprintf("backend %s: %s", why.ID, why.Reason))
 		}
@@ -164,12 +164,11 @@ func IDs() []string { return []string{onGPU, onCPU, pure} }
 // Open opens the backend id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin. "" means $GOMLX_BACKEND
 // or, if empty, the fastest that starts. Errors are [*Error].
 //
-// Open looks for plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH; then, only with a known SHA-256, in
-// .nodemask/ of the program's clone and where GoMLX installs them. Open ignores the working directory and downloads
-// nothing.
+// Open looks for plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH; then, only with a known SHA-256, in the
+// project's folder .nodemask and where GoMLX installs them. Open ignores the working directory and downloads nothing.
 //
-// Programs compiled by XLA for a CPU are kept, up to 200 MB, in .nodemask/programs of the clone or the user's cache.
-// $NODEMASK_PROGRAMS sets another folder, or keeps none if it is "off".
+// Programs that XLA compiled for a CPU are kept, up to 200 MB, in the project's folder .nodemask/programs or the user's
+// cache. $NODEMASK_PROGRAMS sets another folder, or keeps none if it is "off".
 //
 // The process's first XLA backend sets the environment variables PJRT_NPROC and, on a CPU, XLA_FLAGS and
 // ONEDNN_MAX_CPU_ISA, but keeps your settings in them.

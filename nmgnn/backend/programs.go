@@ -41,8 +41,8 @@ func keepPrograms(plugin, pin string) error {
 	return hookPrograms(plugin, folder, []byte(strings.Join(context, "\n")))
 }
 
-// openPrograms opens the folder in $NODEMASK_PROGRAMS. If that is unset, it opens .nodemask/programs of the clone or
-// else a folder in the user's cache.
+// openPrograms opens the folder of compiled programs: $NODEMASK_PROGRAMS; if unset, .nodemask/programs in the project's
+// folder; without one, a folder in the user's cache.
 func openPrograms() (f *programFolder, err error) {
 	var paths []string
 	if path := os.Getenv(programsVariable); path != "" {

@@ -8,7 +8,7 @@ import (
 	"nodemask/datasets"
 )
 
-// largestBatch is the largest number of newcomers in a batch of more than one linked group.
+// largestBatch limits how many newcomers share a batch. Only a single group of linked newcomers may be larger.
 const largestBatch = 512
 
 // links returns each newcomer's neighbours among the newcomers; known is the number of cached nodes.
@@ -36,8 +36,8 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	return linked, n.Features.Check()
 }
 
-// batches divides newcomers into batches, ascending in each. Newcomers that are linked, directly or through others,
-// share a batch; a batch exceeds [largestBatch] only if one such group does.
+// batches divides newcomers into batches; each lists its newcomers in ascending order. Newcomers that are linked,
+// directly or through others, share a batch; a batch exceeds [largestBatch] only if one such group does.
 func batches(linked [][]int32) [][]int32 {
 	// above is a union-find forest; a group's root is its first node.
 	above := make([]int32, len(linked))

@@ -24,8 +24,9 @@ import (
 	"nodemask/nmgnn/internal/safetensors"
 )
 
-// Predictor predicts new nodes with a model and its cache. For a new node it reads the node's features and, for
-// each train neighbour, features and one row per hidden layer, whatever the graph's size.
+// Predictor predicts new nodes with a model and its cache. For a new node it reads the node's features and, for each
+// train neighbour, that neighbour's features and its representation in each hidden layer. The cost does not depend on
+// the size of the train graph.
 //
 // A batch is a small graph of new nodes and their train neighbours. Linked new nodes share a batch, so batching does
 // not change predictions. Shapes are rounded up to powers of two, so few programs are compiled.
@@ -84,9 +85,9 @@ func (p *Predictor) Known(id string) (int32, bool) {
 	return v, ok
 }
 
-// Predict calls emit for each newcomer, in order. Newcomers read one another along their edges, which
-// [datasets.Newcomers.Apart] removes. Predict returns the context's or emit's error, or an error for an invalid
-// newcomer or a closed predictor, backend or cache.
+// Predict calls emit for each newcomer, in order. Newcomers read one another along the edges between them;
+// [datasets.Newcomers.Apart] removes these edges. Predict stops at the first error of ctx or emit and returns it. It
+// also returns an error for an invalid newcomer and for a closed predictor, backend or cache.
 func (p *Predictor) Predict(ctx context.Context, n *datasets.Newcomers, emit func(Prediction) error) (err error) {
 	defer gomlx.Guard(&err, "predicting")
 	return safetensors.Guard(p.cache.path, func() error { return p.predict(ctx, n, emit) })

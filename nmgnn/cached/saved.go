@@ -64,7 +64,8 @@ func (m *Model) Fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Network returns the model for one run, without masking or dropout. [Model.Check] refuses DropGNN.
+// Network returns the model for inference, without masking or dropout. It is not for DropGNN, which averages several
+// runs and which [Model.Check] refuses.
 func (m *Model) Network() infer.Model {
 	network := infer.Model{Weights: m.Weights, NormalizeFeatures: m.Settings.NormalizeFeatures}
 	if m.Own != nil {
@@ -95,8 +96,8 @@ func tensorName(path string) (string, error) {
 
 func weightPath(name string) string { return scope + strings.ReplaceAll(name, ".", "/") }
 
-// Save writes the model atomically to a safetensors file (docs/FORMATS.md). For a model that [LoadModel] would refuse
-// it returns an error and does not change an existing file.
+// Save writes the model atomically to a safetensors file (docs/FORMATS.md). If [LoadModel] would refuse the model, Save
+// returns an error and leaves an existing file as it was.
 func (m *Model) Save(path string) error { return m.builder().WriteFile(path) }
 
 // SaveWith writes the model and its cache into one file, for [LoadModel] and [LoadCache].
@@ -174,7 +175,7 @@ func readModel(file *safetensors.File, path string, own *nmgnn.Model) (*Model, e
 	m := &Model{Own: own}
 	for key, into := range m.described() {
 		if _, err := file.Metadata(key); err != nil && key == namesKey {
-			continue // files of earlier versions lack names
+			continue // files of earlier versions lack feature names
 		}
 		if err := decodeMetadata(file, path, key, into); err != nil {
 			return nil, err
@@ -230,8 +231,8 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 	return nil
 }
 
-// Check returns an error for a nil model, for missing features, classes, names or weights, and for settings that are
-// invalid or need several runs.
+// Check returns an error for a nil model, for missing features, classes, class names or weights, and for settings that
+// are invalid or need several runs.
 func (m *Model) Check() error {
 	switch {
 	case m == nil:
@@ -267,8 +268,8 @@ func (m *Model) String() string {
 		m.Settings.Layers, m.Features, len(m.Classes), m.Data, m.Seed)
 }
 
-// Match returns f, whose columns have these names, with its columns in the model's order, and whether any column moved.
-// If the model has no names, Match returns f itself. The error lists missing features.
+// Match puts the columns of f, named names, into the model's order, and reports whether any column moved. If the model
+// has no feature names, Match returns f itself. The error lists the features that f lacks.
 func (m *Model) Match(names []string, f datasets.Features, file string) (_ datasets.Features, moved bool, err error) {
 	if m.FeatureNames == nil || len(names) != f.Width || slices.Equal(names, m.FeatureNames) {
 		return f, false, nil

@@ -1,11 +1,13 @@
-// Package cached predicts new nodes from cached representations of the train nodes (section 4, eq. 4): a new node reads
-// its train neighbours' representations on the train graph. New nodes that arrive together also see one another:
+// Package cached predicts new nodes from cached representations of the train nodes (section 4, eq. 4 of the paper,
+// arXiv 2001.07524). A new node reads the representations that its train neighbours have in the train graph. New nodes
+// that arrive together also read one another:
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v in the train graph }
 //		∪ { ĥ_w^(k-1) : w ∈ N_v that arrives with v }) )
 //
-// ĥ^(0) and h̃^(0) are the features. Train nodes never read new nodes, and |N_u| counts train neighbours only; |N_v| of
-// a new node counts both. For a single arrival this is eq. 4. The paper does not discuss edges among new nodes;
+// Here h̃ is a train node's cached representation and ĥ a new node's; h̃^(0) and ĥ^(0) are their features. Train nodes
+// never read new nodes. Where f or g divides by degrees, a train node's counts train neighbours only, a new node's all
+// of its neighbours. For a single arrival this is eq. 4. The paper does not discuss edges among new nodes;
 // [datasets.Newcomers.Apart] omits them.
 package cached
 
@@ -56,7 +58,8 @@ func (c *Cache) put(file *safetensors.Builder) error {
 func hiddenName(i int) string { return fmt.Sprintf("%shidden%d", withinModel, i+1) }
 
 // LoadCache returns the model's cache from a file that [Model.SaveWith] wrote. Where files can be memory-mapped,
-// features and representations stay on disk, so a cache may exceed memory; ids take some 80 bytes of it per node.
+// features and representations stay on disk, so a cache may be larger than memory; only ids are kept in memory, some 80
+// bytes a node.
 //
 // It reads the whole file to verify checksums and values, at about 1 GB per second or, if slower, the disk's speed.
 //

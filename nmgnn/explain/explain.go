@@ -1,8 +1,8 @@
 // Package explain attributes a node's logit to the branches of its aggregation tree and to its features.
 //
-// A tree node is a path from the root, so a graph node reached twice has two shares. As in training, parents do not
-// receive masked children, and nothing is rescaled. The unmasked tree gives the graph's logits (theorem 1), so no
-// surrogate model is needed.
+// A tree node is a path from the root, so a graph node that two paths reach appears twice in the tree. As in training,
+// a masked node sends nothing to its parent, and the other neighbours' sum is not rescaled. By the paper's theorem 1
+// the unmasked tree gives the same logits as the graph, so no surrogate model is needed.
 package explain
 
 import (
@@ -25,8 +25,9 @@ import (
 type Options struct {
 	// Class is the class to explain; nil means the predicted one.
 	Class *int
-	// Masks limits how many masks are computed for [Branch].Share: at most 2²⁴; 0 means 16,384. If all distinct masks
-	// fit, shares are exact; else they are estimated from at least 16 random orders of the branches.
+	// Masks limits how many random masks are evaluated for [Branch].Share, a Shapley value: at most 2²⁴; 0 means
+	// 16,384. If all distinct masks fit, shares are exact; else they are estimated from at least 16 random orders of
+	// the branches.
 	Masks int
 	// Seed is the seed of the random orders.
 	Seed uint64
@@ -53,7 +54,7 @@ type Explanation struct {
 	Exact bool
 	// Masks and Orders count the masks and random orders computed for the shares.
 	Masks, Orders int
-	// Branches hold each tree node's contribution, by its number; the root's is 0.
+	// Branches[i] is the contribution of tree node i; that of the root, node 0, is 0.
 	Branches []Branch
 	// Features are the root's nonzero features, sorted by effect on the logit.
 	Features []Feature
@@ -64,9 +65,9 @@ func (e *Explanation) Logit() float64 { return float64(e.Logits[e.Class]) }
 
 // Branch holds a tree node's contribution to the logit.
 type Branch struct {
-	// Share is the Shapley value: how much unmasking this tree node raises the logit, averaged over random masks of the
-	// other tree nodes with keep rates uniform in 0 to 1. Shares sum to the logit minus Alone. Error is Share's
-	// standard error; 0 if exact.
+	// Share is the Shapley value: how much the logit rises on average when this tree node is unmasked. The average is
+	// over random masks of the other tree nodes, whose keep rate is drawn uniformly from 0 to 1. Shares sum to the
+	// logit minus Alone. Error is Share's standard error; 0 if exact.
 	Share float64 `json:"share"`
 	Error float64 `json:"error,omitempty"`
 	// Without is the loss in logit from masking only this tree node, which also cuts off its subtree.
@@ -228,7 +229,8 @@ type explainer struct {
 	err      error
 }
 
-// ownFeatures returns the root's nonzero features. For each, it appends to x.features the root's row without it.
+// ownFeatures returns the root's nonzero features. For each of them it appends a row to x.features: the root's row with
+// that feature set to 0.
 func (x *explainer) ownFeatures() []Feature {
 	n, f := x.tree.NumNodes(), x.features
 	var all []Feature

@@ -11,12 +11,13 @@ import (
 // mostEntries is the number of nodes and edges above which a forest is full.
 const mostEntries = 1 << 21
 
-// forest is one graph of copies of an aggregation tree under many masks; equal subtrees are stored once. A forest node
-// is a copy of a tree node under one mask and has its representation under that mask.
+// forest is a graph with many copies of one aggregation tree, one for each mask; subtrees that are equal in several
+// copies are stored once. A forest node is a copy of a tree node and has that node's representation under the copy's
+// mask.
 type forest struct {
 	tree  *aggtree.Tree
 	whole []int32          // by tree node: its copy in the unmasked tree
-	muted []int32          // by tree node: its copy if masked
+	muted []int32          // by tree node: the forest node that stands for it where it is masked
 	known map[string]int32 // forest nodes other than roots, by a key that add makes
 
 	node    []int32 // by forest node: its tree node

@@ -8,10 +8,10 @@ import (
 	"nodemask/aggtree"
 )
 
-// shares chooses masks and computes Shapley values from their logits.
+// shares chooses the masks to evaluate and computes Shapley values from the logits under them.
 //
-// The value of a set of tree nodes is the logit if only the set is unmasked. Nodes below a masked one have no effect,
-// so only sets with the parents of all members are used.
+// The value of a set of tree nodes is the logit if only the set is unmasked. A node below a masked one has no effect,
+// so only those sets are used that contain the parent of each member.
 type shares struct {
 	tree   *aggtree.Tree
 	sets   [][]bool // all sets; nil if there are too many
@@ -39,7 +39,8 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns the number of sets. A child of a node in a set is absent, or present with any set of its branch.
+// count returns the number of sets. A set either leaves a child of one of its nodes out, with all below it, or has the
+// child and any set of the child's own branch.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -67,7 +68,8 @@ func (s *shares) enumerate(i int, kept []bool) {
 	}
 }
 
-// each calls call with random orders of all tree nodes but the root. After each comes its reverse, to reduce variance.
+// each calls its argument with random orders of all tree nodes but the root. Every order is followed by its reverse,
+// which lowers the variance.
 func (s *shares) each(call func(order []int32)) {
 	r := rand.New(rand.NewPCG(s.seed, 0))
 	order := make([]int32, s.tree.NumNodes()-1)
@@ -125,8 +127,8 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 				next++
 			}
 		}
-		// A random mask of keep rate p gives this set if it keeps the set's nodes and masks their other children.
-		// Averaged over p, the change in logit by one node has the weight ∫ p^a (1-p)^b dp.
+		// A random mask of keep rate p gives this set if it keeps the set's nodes and masks their other children, a and
+		// b nodes. Averaged over p, the change in logit by one more node has the weight ∫ p^a (1-p)^b dp.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {

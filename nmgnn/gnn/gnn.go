@@ -45,7 +45,7 @@ type Graph struct {
 	x        datasets.Features
 	reserved bool
 	nodes    int // rows of x, spare rows included
-	room     int // capacity for neighbours of all nodes
+	room     int // capacity: neighbours, summed over all nodes
 	values   int // capacity for values of sparse features
 	err      error
 	loaded   map[place]*loaded
@@ -195,8 +195,9 @@ func (g *Graph) members() csr.Matrix {
 // NumNodes returns the number of rows of x, spare rows included.
 func (g *Graph) NumNodes() int { return g.nodes }
 
-// Variables returns the graph's variables in a store, for checkpoint.ExcludeVars, since New makes them again.
-// Checkpoints that the store had before the first layer exclude them anyway.
+// Variables returns the variables in which a store holds this graph. Pass them to checkpoint.ExcludeVars: they need not
+// be saved, as New creates them. A checkpoint handler that is attached to the store before the first layer excludes
+// them by itself.
 func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -210,8 +211,8 @@ func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 	return all
 }
 
-// pathIn returns a path that no other graph has in a store or its checkpoint. It names the graph's content or, after
-// Reserve, is the first without variables.
+// pathIn returns a path that no other graph uses in a store or its checkpoint: a hash of the graph's content or, after
+// Reserve, when that can change, the first numbered path without variables.
 func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	if g.reserved {
 		for i := 1; ; i++ {
@@ -231,8 +232,8 @@ func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	return fmt.Sprintf("/gnn/%x/%s", hash.Sum(nil), kernel)
 }
 
-// in returns the graph, loaded for x's computation, and a random generator, which is nil outside training or without
-// draws.
+// in returns the graph, loaded for x's computation, and a random generator. The generator is nil outside training and
+// if draws is false.
 func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmgnn.Random) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -261,8 +262,8 @@ func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmg
 }
 
 // DrawMask returns a mask [nodes, 1], drawn at each training step; nil outside training or if all nodes are kept.
-// keepRate is the probability of keeping a node; 0 means the scope's "node_keep_rate", or 1. x is any node of the
-// computation.
+// keepRate is the probability of keeping a node; 0 means the scope's "node_keep_rate" or, if that is not set, 1. x can
+// be any *graph.Node of the computation that will use the mask.
 func DrawMask(scope *model.Scope, g *Graph, x *graph.Node, keepRate float64) *graph.Node {
 	if keepRate == 0 {
 		keepRate = model.GetParamOr(scope, paramKeepRate, 1.0)

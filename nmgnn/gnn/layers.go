@@ -71,8 +71,8 @@ func Apply(scope *model.Scope, g *Graph, x *graph.Node, l nmgnn.Layer) *Layer {
 	return of
 }
 
-// Features makes the layer read the features of [Graph.WithFeatures], with this dropout in training, instead of x,
-// which may be any tensor.
+// Features makes the layer read the features given to [Graph.WithFeatures] instead of x, whose value is then ignored.
+// dropout is their dropout rate in training.
 func (l *Layer) Features(dropout float64) *Layer {
 	l.features, l.featureDropout = true, dropout
 	return l

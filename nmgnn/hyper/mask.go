@@ -10,23 +10,24 @@ import (
 // 5 and 6). nil masks no node.
 type Mask []bool
 
-// Draw returns an epoch's mask for this many nodes, of which those in only (nil: all) may be masked. It draws one
-// number per such node, so with equal generators a lower keep rate masks the same nodes and more.
-func (p KeepRate) Draw(r *rand.Rand, nodes int, only []int32) Mask {
+// Draw returns an epoch's mask for this many nodes. Only the nodes in maskable may be masked; nil means all. It draws
+// one number for each of them. So, from generators in the same state, a lower keep rate masks the same nodes and more.
+func (p KeepRate) Draw(r *rand.Rand, nodes int, maskable []int32) Mask {
 	m, keep := make(Mask, nodes), p.Probability()
-	if only == nil {
+	if maskable == nil {
 		for v := range m {
 			m[v] = r.Float64() >= keep
 		}
 	}
-	for _, v := range only {
+	for _, v := range maskable {
 		m[v] = r.Float64() >= keep
 	}
 	return m
 }
 
-// DrawDelta returns an epoch's δ [nodes] as training draws it: [KeepRate.Draw] over all nodes or, if MaskOver selects
-// them, over train. With Rescale, kept nodes that could be masked get 1/KeepRate, so that sums keep their expectation.
+// DrawDelta returns an epoch's δ [nodes] as training draws it, by [KeepRate.Draw]: over the nodes in train if MaskOver
+// is MaskTrain, else over all nodes. With Rescale, a node that could have been masked but was kept has 1/KeepRate, so
+// that sums keep their expectation.
 func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 {
 	if p.MaskOver != MaskTrain {
 		train = nil

@@ -17,7 +17,7 @@ type Traits struct {
 	Heads     bool // the width is divided among heads, each with its own weights of neighbours
 	SelfTerm  bool // a masked node's own term can stay unmasked
 
-	Matrices int // weight matrices per linear layer, for estimates of memory; 0: 1
+	Matrices int // weight matrices per linear layer, for estimates of memory; 0 means 1
 }
 
 func table() []Traits {

@@ -26,7 +26,7 @@ type Parameters struct {
 	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout applies; "": every layer's input
 	// add a layer's input to its output if their widths are equal
 	Residual bool `json:"residual,omitempty"`
-	// attention heads in the hidden layers of GAT and GATv2; in SGAT only for attention dropout
+	// attention heads in the hidden layers of GAT and GATv2. SGAT has heads only with attention dropout.
 	Heads int `json:"heads,omitempty"`
 	// probability of dropping an attention weight, in GAT, SGAT and GATv2
 	AttentionDropout float64 `json:"attention_dropout,omitempty"`
@@ -101,11 +101,11 @@ func Presets() []string { return []string{standard, "gat", "paper"} }
 
 const standard = "standard"
 
-// Preset returns a preset's parameters, or an error for an unknown name. "standard" is GIN-0 with settings chosen by
-// validation scores without masking, as the paper leaves most settings open. "gat" is GAT with its authors' settings
+// Preset returns a preset's parameters, or an error for an unknown name. "standard" is GIN-0; the paper leaves most of
+// its settings open, so they were chosen by validation scores without masking. "gat" is GAT with its authors' settings
 // for Cora (Veličković et al. 2018) and the paper's early stopping. "paper" is GIN as the paper and its references
-// describe it (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation and logits from all layers, stopped early
-// as by GAT's authors.
+// describe it (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation, logits from all layers and the early
+// stopping of GAT's authors.
 func Preset(name string) (Parameters, error) {
 	p := Parameters{
 		Preset: name, Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 1, Dropout: 0.5,
@@ -248,10 +248,10 @@ func (s StopOn) Check() error {
 	return nil
 }
 
-// CheckDropRate returns an error, which names the rate by the string what, unless the rate is in [0, 1).
-func CheckDropRate(what string, rate float64) error {
+// CheckDropRate returns an error unless the rate is in [0, 1). The error calls the rate by the given name.
+func CheckDropRate(name string, rate float64) error {
 	if !(rate >= 0 && rate < 1) {
-		return fmt.Errorf("%s %v: expected a probability from 0 up to, but not including, 1", what, rate)
+		return fmt.Errorf("%s %v: expected a probability from 0 up to, but not including, 1", name, rate)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type value struct {
 	width int
 }
 
-// builder collects an ONNX graph. It keeps the first error, after which calls do nothing harmful.
+// builder collects an ONNX graph. It keeps the first error; later calls have no effect that matters.
 type builder struct {
 	nodes        []node
 	initializers []message
@@ -30,7 +30,7 @@ type builder struct {
 	known        map[string]bool
 	err          error
 
-	// These name the tensors of the edges' source and target nodes [edges]; targets names the latter as [edges, 1].
+	// Names of tensors with the edges' nodes: source and target [edges], and targets, the target nodes as [edges, 1].
 	source, target, targets string
 	repeated                map[int]string // by width: name of targets repeated to [edges, width]
 	degrees                 map[bool]value // node degrees; true: counting the node itself
@@ -145,8 +145,9 @@ func (b *builder) gather(h value, index string) value {
 	return value{b.add("Gather", []string{h.name, index}, integer("axis", 0)), h.width}
 }
 
-// scatter combines each edge's row [edges, width] with its target's row of first [nodes, width], by "add" or "max". It
-// avoids ONNX Runtime's ScatterND, which adds from several threads at once and loses terms.
+// scatter combines each edge's row of edges [edges, width] with the row of the edge's target node in first [nodes,
+// width], by "add" or "max". It avoids ONNX Runtime's ScatterND, which adds from several threads at once and loses
+// terms.
 func (b *builder) scatter(reduction string, first, edges value) value {
 	index := b.targets
 	if edges.width > 1 {

@@ -1,12 +1,13 @@
 // Package onnx writes trained models as ONNX files, which programs in other languages run without this project.
 //
-// A file's graph computes the model outside training: nothing is masked or dropped, batch normalisation uses its
-// running statistics, and features are divided by their rows' sums if they were in training. Inputs:
+// A file's graph computes the model outside training: nothing is masked or dropped, and batch normalisation uses its
+// running statistics. If the model was trained on features divided by their rows' sums, the graph divides them, too.
+// Inputs:
 //
 //	x           float32 [nodes, features], as a data set has them
-//	edge_index  int64 [2, edges]: row 0 has the sources u, row 1 the targets v of edges along which v aggregates
-//	            from u, as in PyTorch Geometric. An undirected edge is listed in both directions. Self-loops are
-//	            left out; an edge that is listed twice counts twice.
+//	edge_index  int64 [2, edges], as in PyTorch Geometric: row 0 has the sources u, row 1 the targets v. v aggregates
+//	            from u. An undirected edge is listed in both directions. Self-loops are left out; an edge that is
+//	            listed twice counts twice.
 //
 // Output:
 //

@@ -24,8 +24,8 @@ const (
 	tensorKind = 4
 )
 
-// message is a message of ONNX's onnx.proto. Fields are in order and unset fields are omitted, so equal models give
-// equal bytes.
+// message is a message of ONNX's onnx.proto, encoded. Fields are in order and unset fields are omitted, so equal models
+// give equal bytes.
 type message []byte
 
 func (m message) int(field protowire.Number, x uint64) message {
@@ -98,8 +98,8 @@ func ints(name string, numbers []int64, dims ...int) message {
 	return m
 }
 
-// tensorOf returns the beginning of a TensorProto; the caller appends its raw_data, size bytes of little-endian
-// numbers.
+// tensorOf returns the beginning of a TensorProto. The caller appends its raw_data: little-endian numbers of size bytes
+// in all.
 func tensorOf(name string, element uint64, size int, dims []int) message {
 	m := make(message, 0, size+len(name)+64)
 	for _, d := range dims {

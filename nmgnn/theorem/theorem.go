@@ -1,4 +1,5 @@
-// Package theorem checks the paper's theorem 1 for any model.
+// Package theorem checks, for any model, theorem 1 of the node-masking paper (arXiv 2001.07524): what a k-layer model
+// computes for a node depends only on the node's k-aggregation tree.
 package theorem
 
 import (
@@ -18,8 +19,8 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// Result is a check, at one node, of theorem 1: h_v^(k) of a k-layer model depends only on the k-aggregation tree
-// T_v^k.
+// Result is the outcome of a check of theorem 1 at one node v: whether h_v^(k) of a k-layer model is the same on the
+// graph and on the k-aggregation tree T_v^k (package aggtree).
 type Result struct {
 	Root      int32
 	Hops      int // k: layers of the model, and hops of the tree
@@ -30,7 +31,7 @@ type Result struct {
 	Difference float64
 }
 
-// tolerance allows for rounding: the tree's float32 sums have another order.
+// tolerance allows for rounding: float32 sums over the tree are in another order than those over the graph.
 const tolerance = 1e-5
 
 // Holds reports whether the results agree within 1e-5.
@@ -38,7 +39,9 @@ func (t Result) Holds() bool { return t.Difference <= tolerance }
 
 // Options select the tree that [Check] runs the model on.
 type Options struct {
-	// Mask marks masked nodes of the graph; nil: none.
+	// Pruned removes masked nodes from the tree instead of masking them. Set it for all layers but GAT and GATv2, whose
+	// softmax includes masked neighbours (section 5: normalise, then mask). Otherwise a layer that ignores the mask
+	// would pass the check.
 	Mask []bool
 	// Pruned removes masked nodes from the tree instead of masking them. Leave it unset for GAT and GATv2, whose
 	// softmax includes masked neighbours (section 5: normalise, then mask). Set it for other layers; unless it is set,
@@ -94,11 +97,11 @@ func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.G
 	return check, nil
 }
 
-// CheckModels checks theorem 1 at a root, on the pure-Go backend, for an untrained network of each model, with as many
-// layers as hops. It calls each with every result. Graphs without features get random ones; 0 hops check nothing. Too
-// little memory is an error.
+// CheckModels checks theorem 1 at a root for each of the project's models: an untrained network with as many layers as
+// hops, on the pure-Go backend. It calls report with every result. Graphs without features get random ones; 0 hops
+// check nothing. Too little memory is an error.
 func CheckModels(ctx context.Context, g *datasets.Graph, root int32, hops int, seed uint64, o Options,
-	each func(model string, r Result) error) error {
+	report func(model string, r Result) error) error {
 	if hops == 0 {
 		return nil
 	}
@@ -127,7 +130,7 @@ func CheckModels(ctx context.Context, g *datasets.Graph, root int32, hops int, s
 		if err != nil {
 			return fmt.Errorf("theorem 1 for %s: %w", hyper.Title(name), err)
 		}
-		if err := each(name, r); err != nil {
+		if err := report(name, r); err != nil {
 			return err
 		}
 	}
@@ -143,7 +146,8 @@ func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, lef
 	if err != nil {
 		return err
 	}
-	// Assumes eight copies of each hidden layer: 1.4 GB for a star of 300,000 nodes, which took 1.8 GB.
+	// The estimate is of eight copies of each hidden layer. For a star of 300,000 nodes it gives 1.4 GB; 1.8 GB were
+	// measured.
 	nodes := float64(g.Edges.NumNodes()) + float64(counts.Total)
 	need := nodes * 4 * float64(2*g.Features.Width+8*(hops-1)*p.Hidden)
 	if need > float64(left.Bytes) {

@@ -49,14 +49,14 @@ func (t *trainer) Representations() (all []infer.Representation, err error) {
 	return t.represent(t.test.data)
 }
 
-// testGraph identifies a view's test graph by the view's index: 0 is the trainer's view, then come [options].Also. If
-// cached is set, the graph has only the edges of [datasets.View.CachedEdges].
+// testGraph names a test graph. view is the index of its view: 0 for the trainer's view, then those of [options].Also.
+// With cached it has only the edges of [datasets.View.CachedEdges], to which together adds those between new nodes.
 type testGraph struct {
 	view             int
 	cached, together bool
 }
 
-// arrivals holds the edges of a view's test graph, with the features of the trainer's.
+// arrivals is a view's test graph, loaded with the features of the trainer's test graph.
 type arrivals struct {
 	data *nmgnn.Loaded
 	of   *datasets.View // the trainer's view when data was loaded
@@ -131,7 +131,7 @@ func (t *trainer) Predict(_ context.Context, trial *Result) ([]int32, error) {
 	return t.predict(testGraph{})
 }
 
-// PredictCached, like Cache, relies on Predict having set the trial's weights.
+// PredictCached predicts with the weights that Predict has set, as Cache does.
 func (t *trainer) PredictCached(_ context.Context, _ *Result, together bool) ([]int32, error) {
 	return t.predict(testGraph{cached: true, together: together})
 }

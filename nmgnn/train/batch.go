@@ -11,7 +11,7 @@ import (
 
 type shape struct {
 	own    int // largest number of nodes in a cluster
-	nodes  int // number of rows: own + most neighbours outside a cluster + 1 if filler
+	nodes  int // rows of a batch: own + most neighbours outside a cluster + 1 if filler
 	edges  int // largest number of edges into a cluster's nodes
 	values int // largest number of sparse feature values
 	filler bool
@@ -182,8 +182,8 @@ func Spill(g *datasets.Graph) error {
 	return nil
 }
 
-// readAs returns x or, if normalized is set, x with normalized rows. own is the file that holds normalized dense
-// features, else nil.
+// readAs returns x or, if normalized is set, x with normalized rows. If it normalized dense features, own is the file
+// that now holds them, else nil.
 func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:

@@ -37,10 +37,12 @@ func CheckBatches(x Experiment, clusters int) error {
 }
 
 // InBatches runs trials like [Experiment.Run], but one by one and with one cluster of nodes at a time, so that a graph
-// may be larger than memory (see [Spill]). The train graph is cut into the given number of clusters, larger validation
-// and test graphs into proportionally more. Neighbours outside the cluster contribute cached representations h̃_u^(i)
-// from the epoch before (section 4 of the paper; as in GNNAutoScale, Fey et al. 2021). Their features h^(0) are exact;
-// masked nodes contribute nothing. Validation computes layer by layer over all clusters, and is exact.
+// may be larger than memory (see [Spill]). The train graph is cut into the given number of clusters. Validation and
+// test graphs, if larger, are cut into proportionally more.
+//
+// Neighbours outside the cluster contribute cached representations h̃_u^(i) of the epoch before (section 4 of the
+// node-masking paper; as in GNNAutoScale, Fey et al. 2021). Their features h^(0) are exact; masked nodes contribute
+// nothing. Validation computes layer by layer over all clusters, and is exact.
 //
 // Of the measurements after a trial, InBatches supports only [Experiment].CacheInference and Keep.
 func InBatches(ctx context.Context, b *backend.Backend, x Experiment, clusters int, seeds []uint64,

@@ -38,8 +38,9 @@ type batchTrainer struct {
 	targets    *targets
 	scored     scored
 	epoch      *model.Exec // program for batches with nodes in the loss
-	push       *model.Exec // program for batches without nodes in the loss; may be nil
-	start      firstValues
+	// program for batches whose nodes are not in the loss but whose outputs are cached; may be nil
+	push  *model.Exec
+	start firstValues
 	// readers are the indices of the layers whose inputs are cached: none if no cluster has edges to other clusters.
 	readers []int
 	caches  [2][]*safetensors.Array[float32] // inputs of readers: [0] of the previous epoch, [1] of this one
@@ -131,7 +132,7 @@ func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 				panic(err)
 			}
 			if layer == 0 {
-				own = nil // needed when the program is built again
+				own = nil // begin anew: the program may be built twice
 			}
 			own = append(own, firstRows(h, e.shape.own))
 			others := SliceAxis(cached.NodeValue(h.Graph()), 0, AxisRangeToEnd(e.shape.own))

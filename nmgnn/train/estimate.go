@@ -27,13 +27,13 @@ func (x Experiment) size() graphSize {
 		Features: f.Width, Sparse: f.IsSparse(), Values: len(f.Values)}
 }
 
-// Within returns an error if the experiment would take more memory than the limit most, in bytes (the error then wraps
-// memory.ErrTooLarge), or more than is free. It guards against settings from a file.
-func (x Experiment) Within(b *backend.Backend, most int64) error {
-	if need := x.memory(b, 1); need > float64(most) {
+// Within returns an error if the experiment would take more than limit bytes of memory (the error then wraps
+// memory.ErrTooLarge) or more than is free. It guards against settings from a file.
+func (x Experiment) Within(b *backend.Backend, limit int64) error {
+	if need := x.memory(b, 1); need > float64(limit) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
 			x.Parameters.Layers, x.Parameters.Hidden,
-			x.Graph.NumNodes(), memory.About(need), memory.ErrTooLarge, memory.Text(most))
+			x.Graph.NumNodes(), memory.About(need), memory.ErrTooLarge, memory.Text(limit))
 	}
 	return x.checkMemory(b, 1)
 }
@@ -90,7 +90,7 @@ type graphSize struct {
 
 const numberBytes = 4
 
-// Estimates from these numbers were 0.6 to 1.0 times the measured peak memory.
+// The estimates that these numbers give were 0.6 to 1.0 times the measured peak memory.
 const (
 	processBytes, xlaProcessBytes = 60e6, 130e6 // bytes of a process before training
 	xlaClientBytes                = 80e6
@@ -99,7 +99,7 @@ const (
 	outputCopies = 5 // a layer's output, its gradient, and temporaries
 	passCopies   = 2 // a layer's output, on device and host
 	entryCopies  = 8
-	scoreCopies  = 2 // logits; up to 4 if the train graph is the whole graph
+	scoreCopies  = 2 // logits; in truth up to 4 copies if the train graph is the whole graph
 )
 
 func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
@@ -127,7 +127,7 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {
-		features = 4 * 2 * float64(s.Values) // columns and values, also transposed, of several graphs
+		features = 4 * 2 * float64(s.Values) // columns and values, also those of the transpose; of several graphs
 	}
 	weights, hidden := s.numbers(p)
 	outputs := outputCopies*hidden + scoreCopies*float64(s.Classes)

@@ -13,7 +13,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// reads lists the layers, except layer 0, whose inputs the program of layer i reads.
+// reads returns each layer j > 0 whose input the program of layer i reads.
 func (e *engine) reads(i int) (layers []int) {
 	if e.last(i) && e.model.Readout.All {
 		for below := 1; below < i; below++ {
@@ -30,8 +30,8 @@ func (e *engine) last(i int) bool { return i == len(e.model.Layers)-1 }
 
 func (e *engine) readsFeatures(i int) bool { return i == 0 || e.last(i) && e.model.Readout.All }
 
-// layer compiles the program of layer i. It returns the output for a batch's own nodes or, for the last layer, their
-// classes [own] and, with targets, the loss.
+// layer compiles the program of layer i. The program returns the output for a batch's own nodes or, for the last layer,
+// their classes [own] and, with targets, the loss.
 func (e *engine) layer(i int) (*model.Exec, error) {
 	if e.layers[i] != nil {
 		return e.layers[i], nil

@@ -42,7 +42,7 @@ type Experiment struct {
 	// CacheInference (inductive setting only) also predicts the test nodes from cached representations of train nodes,
 	// with and without edges between new nodes.
 	CacheInference bool
-	// Keep fills a cache of train nodes after each trial.
+	// Keep sets [Result].Cache: after each trial it computes the representations of train nodes for cached prediction.
 	Keep bool
 }
 
@@ -154,7 +154,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	})
 }
 
-// The method run of series is safe for concurrent use.
+// series.run is safe for concurrent use.
 type series struct {
 	x       Experiment
 	seeds   []uint64
@@ -280,14 +280,15 @@ type Epoch struct {
 
 // Result is one trial, its split and measurements.
 type Result struct {
-	Seed        uint64
-	History     []Epoch
-	BestEpoch   int           // counted from 1; Weights are from this epoch
-	Seconds     float64       // time of training and evaluation, without compiling
-	Validation  stats.Metrics // validation nodes' scores at the best epoch
-	Test        stats.Metrics // test nodes' scores at the best epoch
-	AUC         *float64      // area under test nodes' ROC curve, if they have both of two classes; nil from InBatches
-	Predictions []int32       // predicted class of every node of the whole graph; -1: not in the test graph
+	Seed       uint64
+	History    []Epoch
+	BestEpoch  int           // counted from 1; Weights are from this epoch
+	Seconds    float64       // time of training and evaluation, without compiling
+	Validation stats.Metrics // validation nodes' scores at the best epoch
+	Test       stats.Metrics // test nodes' scores at the best epoch
+	// area under the ROC curve of test nodes; nil from InBatches, or unless there are two classes and both occur
+	AUC         *float64
+	Predictions []int32 // predicted class of every node of the whole graph; -1: not in the test graph
 	Weights     []infer.Weight
 
 	SplitSeed uint64

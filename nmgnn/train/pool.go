@@ -20,8 +20,8 @@ type Pool struct {
 	wait sync.WaitGroup
 }
 
-// NewPool returns a pool with this many jobs (0 means 1). The field Programs of each job's [Runner] is programs. Close
-// the pool after use.
+// NewPool returns a pool with this many jobs (0 means 1). Each job's [Runner] keeps up to programs compiled programs (0
+// means 1). Close the pool after use.
 func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
 	open, err := b.ForJobs()
 	if err != nil {

@@ -198,14 +198,14 @@ func (r *Runner) turnTo(x Experiment, of program, view *datasets.View, o options
 	return err
 }
 
-// Experiments with equal values of type program share a compiled program.
+// program is the part of an experiment that a compiled program depends on: equal values share one.
 type program struct {
 	Experiment
 	readings, masks       bool
 	drops, attention, own bool
 }
 
-// programOf returns x's settings without those that switchTo can change.
+// programOf returns x's [program]: its settings without those that switchTo can change.
 func programOf(x Experiment, readings bool) program {
 	p := x.Parameters
 	of := program{readings: readings, masks: p.KeepRate.Active(), drops: p.Dropout > 0,

@@ -43,7 +43,7 @@ func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 
 func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.ParamLearningRate }
 
-// firstValues holds initial values, by path, of the optimizer's variables and of weights that layers initialise
+// firstValues holds initial values by path: those of the optimizer's variables, and of weights that layers initialise
 // themselves.
 type firstValues map[string]*tensors.Tensor
 
@@ -115,7 +115,8 @@ func newTargets(store *model.Store, name string, score, labels []int32, nodes, c
 	return t, into.Err()
 }
 
-// newPaddedTargets returns targets for at most slots nodes, which [targets.Replace] sets.
+// newPaddedTargets returns targets with room for as many nodes as slots says, and without nodes yet; [targets.Replace]
+// sets them.
 func newPaddedTargets(store *model.Store, name string, slots, classes int) (*targets, error) {
 	t, err := newTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
 	if err != nil {
@@ -126,8 +127,8 @@ func newPaddedTargets(store *model.Store, name string, slots, classes int) (*tar
 	return t, into.Err()
 }
 
-// Replace sets new nodes and labels. It returns [kernels.ErrNoFit] unless they are as many as before or, in padded
-// targets, at most as many as slots.
+// Replace sets new nodes and labels. They must be as many as before; padded targets take any number up to their slots.
+// Otherwise Replace returns [kernels.ErrNoFit].
 func (t *targets) Replace(score, labels []int32) error {
 	n := t.score.Shape().Dimensions[0]
 	if len(score) > n || len(score) < n && t.weights == nil {

@@ -178,7 +178,8 @@ func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	return false
 }
 
-// observeEither calls an epoch the best even if its scores only equal the best so far, as better accuracies are rare.
+// observeEither counts an epoch as the best if neither its loss nor its accuracy is worse than the best so far; one of
+// them is enough to begin patience anew. Equal scores count, as accuracy seldom gets better.
 func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 	lower, better := scores.ValidationLoss <= e.loss, -scores.ValidationAccuracy <= e.score
 	if lower {

@@ -22,7 +22,7 @@ import (
 	"nodemask/stats"
 )
 
-// Several trainers may run concurrently on one backend.
+// trainer trains on the whole graph. Several may run concurrently on one backend.
 type trainer struct {
 	subject
 	backend  *backend.Backend
@@ -106,7 +106,7 @@ func (t *trainer) rows(phase datasets.Phase) datasets.Features {
 	return t.features.Select(phase.Nodes)
 }
 
-// load loads each phase's graph, but a graph that several phases share only once.
+// load loads each phase's graph. A graph of several phases is loaded once.
 func (t *trainer) load() error {
 	loaded := map[*csr.Graph]*nmgnn.Loaded{}
 	load := func(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
@@ -155,8 +155,8 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", gomlx.DataScope, name), phase.Edges, x, o)
 }
 
-// validationsOf returns the distinct validation phases and, for each view, the index of its phase. Only views with
-// [datasets.TrainEdges] have another phase.
+// validationsOf returns the distinct validation phases and, for each view, the index of its phase. Views with
+// [datasets.TrainEdges] have a phase of their own; all others share one.
 func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range views {
@@ -172,8 +172,8 @@ func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	return phases, by
 }
 
-// withRoom returns how many entries to reserve so that other splits probably fit, if this split has n entries and the
-// whole graph has all.
+// withRoom returns how many entries to reserve for a split with n entries, so that most other splits fit, too. all is the
+// whole graph's number of entries.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
 // forward runs the model without mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].
@@ -294,8 +294,9 @@ func (o options) rates() []float64 {
 }
 
 // switchTo changes view and options without compiling, for an experiment of the same program ([programOf]). Results
-// equal a new trainer's. It returns [kernels.ErrNoFit] if the split has other numbers of nodes, if its edges do not fit
-// ([options].Room), or if drop rates that were equal become unequal or the reverse. After an error only call Close.
+// equal those of a new trainer. It returns [kernels.ErrNoFit] if a set of the split has another number of nodes than
+// before, if the split's edges do not fit ([options].Room), or if two drop rates that were equal now differ, or
+// differed and now are equal. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := checkTrainable(t.graph, o.views(view)...); err != nil {
 		return err
@@ -310,7 +311,7 @@ func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := t.rates.Replace(o.rates()); err != nil {
 		return err
 	}
-	o.Rates = t.options.Rates // programs identify rates by their values at compilation
+	o.Rates = t.options.Rates // the compiled program looks rates up by the values they had when it was compiled
 	o.Regulariser, o.RegulariserRate = t.options.Regulariser, t.options.RegulariserRate
 	otherFeatures := o.NormalizeFeatures != t.options.NormalizeFeatures
 	t.view, t.options = view, o

@@ -108,8 +108,8 @@ func (c Choice) On(q Question) Question {
 	return q
 }
 
-// Levels returns part [Stated]'s question on GIN for three lists of readings: with features divided by their sum, these
-// stopped on macro F1, and with raw features.
+// Levels returns the question on GIN of [Stated] for three lists of readings: with features divided by their sum; the
+// same but stopped early on macro F1; and with raw features.
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
 	divided, err = QuestionOf(Stated, data, "gin", setting)
 	if err != nil {
@@ -129,8 +129,9 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Ask returns the effect of a contrast (by default masking's) without a verdict. The p-value is not corrected for
-// multiple tests. Errors are as from [Question.Effects].
+// Ask returns the effect of a contrast in the cited reading, changed by choice; the zero Contrast is masked minus
+// unmasked. The answer has no verdict, and its p-value is not corrected for multiple tests. Errors are those of
+// [Question.Effects].
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)
@@ -186,7 +187,7 @@ func WithChoice(choice Choice) (rows []Row) {
 }
 
 // Answers returns each row's answers, by data set and setting. P-values (1 for incomplete answers) are Holm-corrected
-// over the cited reading's answers and those that a choice changes.
+// over the answers of the cited reading and those of other readings.
 func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 	var p []float64
 	var of []*float64
@@ -251,8 +252,9 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robust counts the distinct, complete readings of [Stated] and [Choices], and those with a contrast (by default
-// masking's effect) significantly above and below -contrast.Margin.
+// Robust counts the distinct, complete readings of [Stated] and [Choices] (readings), those whose contrast is
+// significantly above -contrast.Margin (above), and those significantly below it (below). The zero Contrast is masked
+// minus unmasked.
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast Contrast) (readings, above, below int, err error) {
 	q, err := QuestionOf(Stated, data, model, setting)
@@ -269,7 +271,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	answers, err := Each(r, q)
 	var effects []float64
 	for _, a := range answers {
-		// PlainOnly contrasts do not depend on masking's options: count each once.
+		// Readings that differ only in masking's options have the same PlainOnly contrast: count it once.
 		if !a.Complete() || contrast.PlainOnly && slices.Contains(effects, a.Effect.Pooled.MeanDifference) {
 			continue
 		}

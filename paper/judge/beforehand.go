@@ -240,10 +240,11 @@ func ruleQuantity(name string) Quantity {
 	return all[slices.IndexFunc(all, func(q Quantity) bool { return q.Name == name })]
 }
 
-// Fitted is a rule with a cross-validated score: rules fitted to the other graphs predict each graph.
+// Fitted is a rule with its leave-one-graph-out score: a rule fitted to all other graphs predicts each graph's cases.
 type Fitted struct {
 	Rule
-	// Such rules are right in Right of Cases cases on Graphs graphs; expecting no effect is right in Nothing cases.
+	// Right counts the cases, of Cases on this many Graphs, that such rules predict rightly; Nothing counts those that
+	// "no effect" predicts rightly.
 	Right, Nothing, Cases, Graphs int
 	Fewest                        int  // number of splits of the case with the fewest
 	Complete                      bool // all of the protocol's cases and splits ran
@@ -348,7 +349,8 @@ func commonest(cases []Case, rescaled bool) (best Rule, most int) {
 	return best, most
 }
 
-// Expects returns the prediction, such as "helps", or "needs the graph" if it needs an unknown quantity.
+// Expects returns the rule's prediction for c, such as "helps", or "needs the graph" if c lacks a quantity that it
+// uses.
 func (f Fitted) Expects(c Case) string {
 	switch r := f.Rule; {
 	case !f.Beats():
@@ -388,8 +390,8 @@ type Quantities struct {
 	Degree            float64 `json:"degree"`             // mean degree in the whole graph
 	AdjustedHomophily float64 `json:"adjusted_homophily"` // see adjustedHomophily
 	TrainShare        float64 `json:"train_share"`        // share of train nodes
-	// DegreeShift is log₂ of the test nodes' mean degree in testing over the train nodes' in training; 0 if either is
-	// 0.
+	// DegreeShift is log₂(a/b): a is the mean degree of test nodes in testing, b that of train nodes in training. It is
+	// 0 if either is 0.
 	DegreeShift float64 `json:"degree_shift"`
 }
 

@@ -19,15 +19,15 @@ type Question struct {
 	Sizes       []int
 	Seeds       []uint64
 	Readings    []Reading
-	// Contrast defines the effect; the zero value means masking's.
+	// Contrast defines the effect; the zero value is masked minus unmasked.
 	Contrast Contrast
 }
 
-// Scores are macro F1 on one split's test nodes, without and with masking; Cached ones (inductive) are predicted from
-// the cache.
+// Scores are macro F1 on one split's test nodes, without and with masking; Cached ones (inductive) are those of
+// predictions from cached representations.
 type Scores struct{ Plain, Masked, PlainCached, MaskedCached float64 }
 
-// Contrast defines an effect on macro F1, which a claim expects to be above -Margin points.
+// Contrast defines an effect on macro F1 and the margin of the claim on it: that the effect is above -Margin points.
 type Contrast struct {
 	Of        func(Scores) float64 // nil means Masked - Plain
 	PlainOnly bool                 // Of uses only unmasked scores
@@ -40,7 +40,7 @@ type Effect struct {
 	// Differences holds points of macro F1 by train set size, then by split.
 	Differences   [][]float64
 	Plain, Masked []float64 // mean macro F1 in percent, by size
-	// Pooled is a t-test of each split's mean difference over sizes.
+	// Pooled is a t-test over splits: each split's difference is its mean over train set sizes.
 	Pooled stats.TTest
 }
 

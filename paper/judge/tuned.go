@@ -120,7 +120,7 @@ func DrawnDesign() Design {
 			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 		}
 		if model == "gat" || model == "sgat" {
-			// Masking removes attention dropout, which alone may help, so every arm may remove it.
+			// Masking replaces attention dropout. To go without it may help by itself, so every arm may.
 			g["attention-dropout"] = []string{"0", "0.6"}
 		}
 		return []Grid{g}

@@ -34,7 +34,7 @@ type Options struct {
 
 	// Epoch is called after each epoch of cells without Readings, by the goroutine that trains. It must return quickly.
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
-	WithoutMAD bool // skip mean average distance, which takes much of a short trial
+	WithoutMAD bool // skip mean average distance, which is much of a short trial's time
 
 	// Protocol is the hash of the protocol for cells with Readings, which require it.
 	Protocol string
@@ -188,7 +188,8 @@ func (w *work) report(done, before int, last *record.Record) {
 	}
 }
 
-// TimeLeft estimates the time of further trials, in whole seconds, if ran trials took elapsed; 0 if ran is 0.
+// TimeLeft estimates, in whole seconds, how long further trials will take if the first ran trials took elapsed; 0 if
+// ran is 0.
 func TimeLeft(elapsed time.Duration, ran, further int) time.Duration {
 	if ran == 0 {
 		return 0

@@ -72,8 +72,8 @@ func grouped(tasks []task) (groups [][]task) {
 	return groups
 }
 
-// programOf returns the same text for cells that may share a compiled program: its inputs are mask, split, learning
-// rate, weight decay and drop rates.
+// programOf returns the same text for cells that may share a compiled program. Mask, split, learning rate, weight decay
+// and drop rates do not count: they are inputs of the program.
 func programOf(c record.Cell) string {
 	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	p, u := &c.Parameters, usual.Parameters

@@ -22,7 +22,7 @@ type Axis struct {
 	Get    func(c Cell) string
 	// Read parses a value and returns a function that sets it in a cell. [hyper.Parameters.Check] checks combinations.
 	Read func(text string) (func(c *Cell), error)
-	// Rare axes are set by --set, not by a flag.
+	// Rare axes have no flag of their own: --set sets them.
 	Rare bool
 
 	words func(value string) string // returns the text in legends; nil means name, then value
@@ -175,8 +175,8 @@ func (c Cell) Choices() []Choice {
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences returns how the cell differs from usual, a cell of the same model. As masking removes attention dropout,
-// it compares that with usual's at the same keep rate.
+// Differences returns how the cell differs from usual, a cell of the same model. Attention dropout, which masking
+// removes, is compared with that of usual after masking it likewise.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice

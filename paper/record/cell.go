@@ -25,8 +25,8 @@ type Cell struct {
 	ValidationPercent int              `json:"validation_percent,omitempty"`
 	Parameters        hyper.Parameters `json:"parameters"`
 
-	// Cached also predicts new nodes from the cache, with and without edges between them; History keeps every epoch's
-	// losses. Neither is in [Cell.Key].
+	// Cached also predicts new nodes from cached representations of train nodes, once with and once without the edges
+	// between new nodes. History keeps every epoch's losses. [Cell.Key] leaves both out.
 	Cached  bool `json:"cached,omitempty"`
 	History bool `json:"history,omitempty"`
 	// Readings evaluates trials under every stopping rule and every way for new nodes to join: see [Cell.Trained].
@@ -54,8 +54,8 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with values by [Axis].Name. It sets the keep rate before attention dropout, which the keep
-// rate removes. Unknown names and invalid values are errors.
+// Choose returns the cell with values by [Axis].Name. It sets the keep rate first: masking removes attention dropout,
+// but one that was chosen must stay. Unknown names and invalid values are errors.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {

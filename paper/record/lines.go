@@ -19,7 +19,7 @@ var (
 	errTorn   = errors.New("the last line is cut short")
 )
 
-// read calls do for each complete line after byte from, and returns the byte where the last complete line ends.
+// read calls do for each complete line that starts at the byte from or later, and returns where the last of them ends.
 func (s *Store) read(path string, from int64, do func(number int, t Record)) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Merge adds the trials of from that s lacks, and returns their number. It skips trials that contradict one in s; the
-// error names them.
+// Merge adds to s those trials of from that s does not have, and returns their number. It skips trials that contradict
+// one in s, and names them in the error.
 func (s *Store) Merge(from *Store) (added int, err error) {
 	more, err := from.Load()
 	if err != nil {

@@ -29,15 +29,15 @@ type Record struct {
 	MicroF1   float64  `json:"micro_f1"`
 	Accuracy  float64  `json:"accuracy"`
 	AUC       *float64 `json:"auc,omitempty"` // with two classes, in percent
-	// MAD is the mean average distance over all nodes of the test graph, by representation.
+	// MAD is the mean average distance over all nodes of the test graph, for each of a model's representations.
 	MAD *stats.Smoothness `json:"mad,omitempty"`
-	// How many nodes are needed to predict the test nodes (inductive): all (the paper's count), those reached, or fewer
-	// with a cache.
+	// How many nodes the prediction of the test nodes needs (inductive): all of the graph, as the paper counts; those
+	// within the model's reach; or, with cached representations, fewer.
 	Nodes        int `json:"nodes,omitempty"`
 	NodesReached int `json:"nodes_reached,omitempty"`
 	NodesCached  int `json:"nodes_cached,omitempty"`
-	// Macro F1 with --cache-inference, if new nodes see one another, and if not. Before 0.4.0 only the latter existed,
-	// hence its JSON name.
+	// Macro F1 with --cache-inference: with the edges between new nodes (Together) and without them (Apart). Before
+	// 0.4.0 there was only Apart, hence its JSON name.
 	MacroF1Together *float64 `json:"macro_f1_together,omitempty"`
 	MacroF1Apart    *float64 `json:"macro_f1_cached,omitempty"`
 

@@ -50,8 +50,8 @@ func LazyResults(load func(...Pair) ([]Record, error), other func(Cell) []Record
 		drawn:  map[drawing]string{}}
 }
 
-// Err returns the first loading error. It is also an error if records with Readings have different splits for a seed,
-// as their data files differ.
+// Err returns the first loading error. Records with Readings that have another split for the same seed are an error,
+// too: they come from other data files.
 func (r *Results) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -126,7 +126,7 @@ func (r *Results) Trials(c Cell) []Record {
 	return r.trials[cell]
 }
 
-// Readings returns by seed the [Reading] for c in each record of c.Trained().
+// Readings returns the [Reading] for c that each record of c.Trained() has, by seed.
 func (r *Results) Readings(c Cell) map[uint64]Reading {
 	trials, name := r.Trials(c.Trained()), c.ReadingName()
 	readings := make(map[uint64]Reading, len(trials))
@@ -166,7 +166,7 @@ type Comparison struct {
 	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
 }
 
-// Pairs returns pairs of a trial of a and a trial of b with equal seed and split.
+// Pairs yields each trial of a with the trial of b that has the same seed and split.
 func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 	return func(yield func(one, other Record) bool) {
 		type draw struct {
@@ -185,7 +185,7 @@ func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 	}
 }
 
-// Compare returns metric ma of a minus metric mb of b over [Results.Pairs].
+// Compare compares cell a's metric ma with cell b's metric mb: it subtracts the second in each pair of [Results.Pairs].
 func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
 	var differences []float64
 	for one, other := range r.Pairs(a, b) {

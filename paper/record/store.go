@@ -183,8 +183,8 @@ type trialID struct {
 
 func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
-// Backends returns the backends that records may name. Paths to backends are invalid, as records may come from
-// anywhere.
+// Backends returns the backends that records may name. A path is not allowed: running a stranger's record again would
+// load a program from it.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
 // Merged returns each cell once, with the measurements of all its repeats.

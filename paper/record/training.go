@@ -15,7 +15,7 @@ type training struct {
 	Model        string           `json:"model"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Choices are differences from the preset, by [Axis].Name.
+	// Choices are the differences from the model's preset, by [Axis].Name.
 	Choices  map[string]string `json:"choices,omitempty"`
 	Seed     uint64            `json:"seed"` // of trial and split
 	Split    string            `json:"split"`
@@ -116,8 +116,8 @@ func ReadingNames(setting datasets.Setting) (all []string) {
 	return all
 }
 
-// Trained returns the cell whose trials have the [Reading] for c: with the preset's stopping and arrivals, and a new
-// split per trial.
+// Trained returns the cell whose trials are read off for c: such a trial has a [Reading] for every stopping rule and
+// every way for new nodes to join. It has the preset's stopping and arrivals, and a new split per trial.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -125,14 +125,15 @@ func (c Cell) Trained() Cell {
 	return c
 }
 
-// Read returns a record of [Cell.Trained] with these readings.
+// Read returns a record of [Cell.Trained] that holds these readings.
 func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 	c = c.Trained()
 	return Record{Cell: c.Key(), Data: c.Data, Source: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
 }
 
-// As returns the [Reading] for c in r, if r has one, as a record of c without accuracy, micro F1 and losses.
+// As returns a record of c with the numbers of the [Reading] for c in r, if r has one. Accuracy, micro F1 and losses
+// are missing.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

@@ -7,10 +7,10 @@ import (
 	"runtime/debug"
 )
 
-// release is stored in records: change it whenever numbers may change.
+// release is stored in records: change it with every change that may alter the results of trials.
 const release = "0.5.0"
 
-// Version returns the versions of this program, Go, and the modules that compute, as numbers depend on them.
+// Version returns the versions of this program, Go, and the modules that do the computing: results depend on them.
 func Version() string {
 	modules := ""
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -15,10 +15,10 @@ import (
 	"nodemask/plots"
 )
 
-// Aggregates draws masking's gain, for GIN and SGAT, over the ratio of aggregates in testing to those in masked
-// training: PROTOCOL-2.md asks whether masking helps where it brings the two closer. Aggregates are the first layer's,
-// before training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9). rank is Kendall's
-// rank correlation.
+// Aggregates draws masking's gain, for GIN and SGAT, over a ratio: how large the sums over neighbours are in testing,
+// divided by how large they are in masked training. PROTOCOL-2.md asks whether masking helps where it brings the two
+// closer. The sums are those of the first layer before training: GIN's over a node and its neighbours (eq. 8 with ε =
+// 0), SGAT's mean (eq. 9). rank is Kendall's rank correlation.
 func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, err error) {
 	c = plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
 		DataTitle(g.Name),

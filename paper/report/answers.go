@@ -15,7 +15,8 @@ import (
 	"nodemask/stats"
 )
 
-// AnswersID names the table of effects in the cited reading, gainsID the figure of [Evidence.Gains].
+// AnswersID names the table of masking's effects in the paper's cited reading (PROTOCOL-2.md), gainsID the figure of
+// [Evidence.Gains].
 const (
 	AnswersID = "answers"
 	gainsID   = "gains"
@@ -34,7 +35,7 @@ func (e *Evidence) grid() ([][]judge.Answer, error) {
 	return e.answers, nil
 }
 
-// Answers returns masking's effects in the cited reading.
+// Answers returns masking's effects in the paper's cited reading (PROTOCOL-2.md).
 func (e *Evidence) Answers() (all []judge.Answer, err error) {
 	grid, err := e.grid()
 	if err != nil {
@@ -90,8 +91,9 @@ var gainsCells = sync.OnceValue(func() (all []record.Cell) {
 	return record.Merged(all)
 })
 
-// Gains draws masking's gain on Cora by train set size, for GIN and GAT in both settings. Curves show the cited
-// reading, the fair comparison, and the published gain.
+// Gains draws masking's gain on Cora by train set size, for GIN and GAT in both settings. It has three curves: the gain
+// in the paper's cited reading (PROTOCOL-2.md), the gain when both sides stop and regularise alike, and the published
+// gain.
 func (e *Evidence) Gains() (plots.Panels, error) {
 	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", OneScale: true, Width: 400,
 		XLabel: "% to train on", YLabel: "points",
@@ -160,7 +162,7 @@ func rowTitle(row judge.Row) string {
 	return title
 }
 
-// Grid returns the table of verdicts.
+// Grid returns the table of verdicts on masking's effect, by model, data set and setting.
 func (e *Evidence) Grid() (t plots.Table, err error) {
 	grid, err := e.grid()
 	if err != nil {
@@ -189,8 +191,8 @@ func effectNote(a judge.Answer) string {
 	return note
 }
 
-// AnswersTable returns masking's effects, pooled over sizes, in the cited reading and under [judge.Choices], with the
-// published gains.
+// AnswersTable returns masking's effects, each a mean over train set sizes, next to the published gains: in the paper's
+// cited reading (PROTOCOL-2.md) and with each of [judge.Choices].
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",
@@ -239,7 +241,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 	return t, nil
 }
 
-// PartForest draws masking's effect on Cora in each reading of [judge.Departures] or [judge.Scale].
+// PartForest draws masking's effect on Cora in each reading of the paper's text that the part has: [judge.Departures]
+// or [judge.Scale].
 func (e *Evidence) PartForest(part judge.Part) (plots.Forest, error) {
 	title := map[judge.Part]string{judge.Departures: "One step away from the cited reading",
 		judge.Scale: "Normalisation and rescaling"}[part]

@@ -16,7 +16,7 @@ type Entry struct {
 	Cell      record.Cell
 	Metric    record.Metric
 	Published *float64     // nil: not in the paper
-	Against   *record.Cell // to compare with by a paired t-test
+	Against   *record.Cell // cell to compare this one with, by a paired t-test
 }
 
 // Row is one row of a table.
@@ -31,9 +31,9 @@ type Point struct {
 	Entry Entry
 }
 
-// Curve is a line of a chart, through cells' results or one cell's losses by epoch.
+// Curve is a line of a chart: it joins several cells' results, or one cell's losses by epoch.
 type Curve struct {
-	Panel      string // name of the chart that has the curve; "" if only one
+	Panel      string // name of the chart of the figure; "" if there is only one
 	Name       string
 	Points     []Point
 	Losses     *record.Cell // if set, drawn instead of Points
@@ -150,7 +150,7 @@ func DataTitle(data string) string {
 		data)
 }
 
-// PagesFolder is the folder of trials that web pages rerun as checks, by the pure-Go backend.
+// PagesFolder is the folder of trials that web pages rerun, as a check, with the pure-Go backend.
 const PagesFolder = "go"
 
 // PagesSeed is the seed of the trials in [PagesFolder].
@@ -163,8 +163,8 @@ var shownCells = sync.OnceValue(func() []record.Cell {
 	return record.Merged(slices.Concat(tableCells(), gainsCells()))
 })
 
-// PagesCells returns those cells of artifacts and [Evidence.Gains] whose first trial web pages can rerun in minutes:
-// all on Cora, and GIN's on PubMed.
+// PagesCells returns the cells of artifacts and of [Evidence.Gains] of which web pages can rerun the first trial in
+// minutes: all on Cora, and GIN's on PubMed.
 func PagesCells(artifacts []Artifact) (cells []record.Cell) {
 	for _, c := range slices.Concat(CellsOf(artifacts), gainsCells()) {
 		c.Cached, c.History = false, false // neither changes scores

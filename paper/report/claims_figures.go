@@ -35,8 +35,8 @@ func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, 
 	return at, mean, fewest
 }
 
-// bestAgainst compares, per seed, the best keep rate that include accepts with the best of the paper's other rates.
-// Other seeds choose both rates: choosing and judging on the same trial would favour the best of many.
+// bestAgainst compares, per seed, two keep rates: the best that include accepts, and the best of the paper's other
+// rates. The other seeds choose both: choosing and judging on the same trial would favour the side with more rates.
 func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	return comparison{name: c.Name, differences: func(r *record.Results) (all []difference) {
 		for _, seed := range c.seeds(r) {
@@ -64,8 +64,8 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere returns this seed's score at the keep rate, of those that include accepts, that is best on the other
-// seeds; others counts those.
+// bestElsewhere returns this seed's score at one keep rate: the one, of those that include accepts, that is best on the
+// other seeds. others is the number of these seeds.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {
@@ -154,7 +154,7 @@ func belowNone(r *record.Results, curves []Curve) bool {
 	return false
 }
 
-// A network counts as trained if its F1 is at least trains times the shallowest network's.
+// A network counts as trained if its F1 is at least this part of the shallowest network's.
 const trains = 0.5
 
 const untrained = "%s reaches %.2f at best, where %s reaches %.2f: it does not train"
@@ -189,7 +189,7 @@ func depths(curves []Curve) (panels [][]Curve) {
 	return panels
 }
 
-// judgeDepth tests whether the best keep rate rises (sign 1) or falls (-1) with depth.
+// judgeDepth tests whether the keep rate with the best score rises (sign 1) or falls (-1) with depth.
 func judgeDepth(r *record.Results, curves []Curve, sign float64) Verdict {
 	var all []comparison
 	var said, out []string

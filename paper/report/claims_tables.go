@@ -16,7 +16,7 @@ import (
 	"nodemask/stats"
 )
 
-// loss is how many points macro F1 may fall where the paper says "not degrade".
+// loss is the largest drop in macro F1, in points, that we still count as the paper's "not degrade".
 const loss = 1.0
 
 func claimsOfScale(id, data string) []Claim {
@@ -214,7 +214,8 @@ func overReadings(grades []judge.Grade) judge.Grade {
 	return judge.CannotTell
 }
 
-// The paper's section 5.4 has 0.65; tolerance is our limit for its "almost identical".
+// The paper's section 5.4 gives GIN a MAD of 0.65. Up to the difference tolerance we call two MADs "almost identical",
+// as it does.
 const (
 	publishedMADOfGIN = 0.65
 	tolerance         = 0.05

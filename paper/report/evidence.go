@@ -10,7 +10,7 @@ import (
 	"nodemask/plots"
 )
 
-// Evidence holds the trials of tables and protocols. It reads and judges them on demand, so check [Evidence.Err]
+// Evidence holds the trials of tables and protocols. Methods read and judge them when called: check [Evidence.Err]
 // afterwards.
 type Evidence struct {
 	Records *record.Results
@@ -95,7 +95,7 @@ func (e *Evidence) Trials() (n int) {
 	return n
 }
 
-// ReadOff reports whether a cell's trials are among those of the protocols.
+// ReadOff reports whether a cell's numbers can be read off the protocols' trials.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)

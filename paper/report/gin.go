@@ -23,7 +23,8 @@ func average(x []float64) (mean float64) {
 
 const addedLater = "†: added after first results were seen."
 
-// GINTable returns unmasked GIN's score and masking's gain: published, in the cited reading, and under [judge.ForGIN].
+// GINTable returns unmasked GIN's score and masking's gain: as published, in the cited reading, and for each choice of
+// [judge.ForGIN].
 func (e *Evidence) GINTable() (plots.Table, error) {
 	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds",
 		Header: []string{"data, nodes", "paper: without", "adds", "cited reading: without", "adds"},
@@ -31,7 +32,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 			"sizes), and the points that masking adds, with a 95 % interval; means of 10, 25, 50 and 90 % to train on and " +
 			"twenty splits. " + addedLater}
 	for _, choice := range judge.ForGIN() {
-		if choice.Rescale { // unmasked GIN is as in the cited reading
+		if choice.Rescale { // rescaling does not change unmasked GIN
 			t.Header = append(t.Header, "adds, rescaled†")
 			continue
 		}
@@ -77,7 +78,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 	return t, nil
 }
 
-// Levels draws masking's gain over unmasked GIN's score, in each reading of [judge.Levels].
+// Levels draws masking's gain against unmasked GIN's score, a point for each reading of the paper in [judge.Levels].
 func (e *Evidence) Levels() (plots.Panels, error) {
 	p := plots.Panels{ID: levelsID, Title: "The better GIN does without masking, the less masking adds",
 		XLabel: "F1 without masking (%)", YLabel: "points gained",

@@ -52,7 +52,7 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 			if a.Effect != nil {
 				text = fmt.Sprintf("%s, %s", intervalText(a.Effect.Pooled, 1), a.Verdict)
 				if f, _ := judge.GraphFileOf(data); slices.ContainsFunc(a.Effect.Plain, func(f1 float64) bool {
-					return f1 <= f.ConstantF1()+0.1 // test sets round the class's share
+					return f1 <= f.ConstantF1()+0.1 // 0.1 as slack: in a test set the class's share is rounded
 				}) {
 					text += "‡"
 					unlearnt = "; ‡: at a size the plain model does not learn, its mean being no higher than that of the largest " +
@@ -71,7 +71,8 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	return t, nil
 }
 
-// gatElsewhere continues a sentence on GAT with what masking does to it in the third protocol; "" without its trials.
+// gatElsewhere returns the end of a sentence on GAT: what masking does to it in the third protocol. It returns "" if
+// that protocol's trials are missing.
 func (e *Evidence) gatElsewhere() (string, error) {
 	answers, err := judge.GraphAnswers(e.third, "gat")
 	verdicts := map[judge.Verdict]int{}
@@ -163,8 +164,8 @@ func sortedBy(by judge.Quantity, setting datasets.Setting, trainPercent int) (ca
 	return cases
 }
 
-// elsewhere returns cases for the catalogue's graphs without trials, with quantities estimated from node and edge
-// counts.
+// elsewhere returns cases for those graphs of the catalogue that were not run. Their quantities are estimated from the
+// numbers of nodes and edges.
 func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
 	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // names differ
 	for _, c := range judge.Cases() {
@@ -244,8 +245,8 @@ func spanOf(effects []judge.CaseEffect) (span string, up, down int) {
 	return plots.Signed(low, 1) + " to " + plots.Signed(high, 1), counts[judge.Helps], counts[judge.Hurts]
 }
 
-// graphsSentence summarises masking's effect on GIN, and rescaled masking's on new nodes; "" without cases of the third
-// protocol.
+// graphsSentence summarises the effect of masking on GIN, and that of rescaled masking on new nodes. It returns "" if
+// the third protocol's cases are missing.
 func (e *Evidence) graphsSentence() (string, error) {
 	fewest, graphs := judge.Splits, map[string]bool{}
 	effects := map[int][]judge.CaseEffect{}

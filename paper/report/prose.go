@@ -33,8 +33,8 @@ const notMeasured = "Not everything has been measured yet.\n"
 
 var errMissing = errors.New("not measured yet")
 
-// Prose fills a template of prose/ with numbers, or returns a note if some are missing. Numbers that make the
-// template's words false are an error.
+// Prose fills a template of prose/ with numbers, or returns a note if some are missing. If the numbers make a sentence
+// of the template false, it returns an error.
 func (e *Evidence) Prose(name string) (string, error) {
 	source, err := prose.ReadFile("prose/" + name + ".md.tmpl")
 	if err != nil {
@@ -86,7 +86,8 @@ func (e *Evidence) words() text.FuncMap {
 			return count(all, func(x effect) bool { return x.Verdict != word }) == 0
 		},
 		"ascends": func(x []float64) bool { return slices.IsSorted(x) },
-		// back reports whether x[1] is below x[0] and x[2], which are near each other.
+		// back reports whether x falls and comes back: x[1] is below both ends, and these differ by less than half of
+		// the fall.
 		"back":   func(x []float64) bool { return x[1] < min(x[0], x[2]) && math.Abs(x[2]-x[0]) < (x[0]-x[1])/2 },
 		"mads":   func(x []float64) string { return fmt.Sprintf("%.2f, %.2f, %.2f", x[0], x[1], x[2]) },
 		"half":   func(x float64) float64 { return x / 2 },
@@ -237,8 +238,8 @@ func published(model, data, nodes string) (float64, error) {
 	return 0, fmt.Errorf("the paper has no gain of %s on %s, %s nodes", model, data, nodes)
 }
 
-// distance returns the root mean square difference of our "levels" (scores without masking) or "gains" from the
-// paper's.
+// distance returns how far we are from the paper: the root mean square difference of scores without masking (what is
+// "levels") or of masking's effects ("gains").
 func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
 	c, err := judge.ChoiceOf(choice)
 	if err != nil {
@@ -427,8 +428,8 @@ func (e *Evidence) in(part judge.Part) func(model, nodes, reading string) (effec
 	}
 }
 
-// tunedAgainst returns by how much tuned masking exceeds arm in the balanced comparison, for GIN on Cora (transductive,
-// 10 % train nodes). Plain is the arm's mean.
+// tunedAgainst returns by how much the arm with tuned masking exceeds another arm in the balanced comparison, for GIN
+// on Cora (transductive, 10 % train nodes). Plain is that arm's mean.
 func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	for _, t := range e.tuned(balancedID).cells {
 		if t.Model.Name == "gin" && t.Model.With == with && t.Data == leadingData && t.TrainPercent == 10 &&

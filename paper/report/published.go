@@ -73,7 +73,7 @@ func smoothnessScores() []smoothnessScore {
 type caching struct {
 	plain, masked []float64
 	nodes         int
-	cached        []int // number of nodes needed
+	cached        []int // numbers of nodes needed with a cache, by Sizes
 }
 
 // publishedCaching returns table 4a (Cora) or 4b (PubMed).

@@ -76,8 +76,8 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	return c, c.Trials >= 2
 }
 
-// Chosen returns a cell as JSON for web pages that train it: keep rate, and differences from [paper.Cell] or
-// [paper.Masked] by axis. It returns "" for data that pages lack.
+// Chosen returns a cell as JSON for web pages that train it: its keep rate, and by axis what it has otherwise than
+// [paper.Cell] or, if masked, [paper.Masked]. It returns "" for a data set that pages do not have.
 func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""
@@ -94,8 +94,8 @@ func Chosen(c record.Cell) string {
 	return string(text)
 }
 
-// Described describes a cell's trials for [plots.Series]: number, command and scores. After a line "%%" follows
-// notebook code that reruns the first trial, and that of others.
+// Described describes a cell's trials for [plots.Series]: number, command and scores; then, after a line "%%", notebook
+// code that reruns the first trial of c and of each cell in others.
 func Described(r *record.Results, c record.Cell, others ...record.Cell) string {
 	trials := r.Trials(c)
 	words, seed := fmt.Sprintf("%d trials", len(trials)), uint64(1)

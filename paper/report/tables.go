@@ -200,8 +200,8 @@ func tableScale(id, data string) Artifact {
 	return a
 }
 
-// overKeepRates returns a curve over the appendix's keep rates and 1. At 1 too, [paper.Masked] omits attention dropout,
-// so only masking changes.
+// overKeepRates returns a curve over the appendix's keep rates and 1 (no masking). Even at 1, [paper.Masked] leaves
+// attention dropout out, so the points differ only in masking.
 func overKeepRates(name string, c record.Cell, masked func(record.Cell, float64) record.Cell) Curve {
 	curve := Curve{Name: name}
 	for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
@@ -312,7 +312,7 @@ func tableValidation() Artifact {
 		a.Columns = append(a.Columns, place(c)+": plain", place(c)+": + NM")
 	}
 	for _, model := range judge.Models() {
-		for _, share := range []int{0, 5} { // 0 means 10
+		for _, share := range []int{0, 5} { // percentages of validation nodes; 0 means the default, 10
 			row := Row{Labels: []string{hyper.Title(model), percent(cmp.Or(share, 10))}}
 			for _, plain := range fewColumns(model) {
 				plain.ValidationPercent = share
@@ -388,7 +388,7 @@ func tableModels() Artifact {
 		[]string{"gcn", "sage", "gatv2"}, variant{"plain", record.Cell.Fair}, variant{"node masking", masked})
 }
 
-// Unmasked returns a masked cell without masking, with its model's attention dropout.
+// Unmasked returns a masked cell's unmasked counterpart, with the attention dropout of its model's preset.
 func Unmasked(c record.Cell) record.Cell {
 	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
 	return c.Masked(1).With(func(p *hyper.Parameters) {

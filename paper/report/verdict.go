@@ -16,14 +16,14 @@ import (
 // Verdict is a grade with its evidence.
 type Verdict struct {
 	Grade judge.Grade
-	// Of counts comparisons. Holds counts those that significantly agree with the claim (p < 0.05, or by its rule),
-	// Against those that significantly disagree.
+	// Of is the number of comparisons. Holds is the number of those that significantly agree with the claim (p < 0.05,
+	// or by the claim's own rule), Against the number of those that significantly disagree.
 	Holds, Against, Of int
 	// Effect is the mean over comparisons, above 0 if it agrees with the claim; it may be nil.
 	Effect     *stats.TTest
 	Unit       string
 	Published  *float64 // the paper's mean over these comparisons, or nil
-	Robust     string   // result in other readings; "" if it does not apply
+	Robust     string   // result in other readings of the paper; "" if there are none
 	Detectable float64  // for CannotTell: the true difference that trials would find with a power of 80 %
 	Figures    string   // the numbers, on one line
 	command    string   // command that shows the evidence; "" means that of the claim's table
@@ -115,7 +115,8 @@ func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judgePairs grades a claim by [grade]. The pooled effect has one value per seed, its mean over comparisons.
+// judgePairs grades a claim by [grade]. For the pooled effect, each seed's differences are first averaged over
+// comparisons.
 func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
 	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
@@ -227,13 +228,13 @@ func (v *Verdict) detect() string {
 		v.Unit)
 }
 
-// grade grades a claim in one reading. Of n comparisons k are significantly above 0 and m below (p < 0.05); pooled is
-// their mean with a 95 % interval over seeds.
+// grade grades a claim from n comparisons: k are significantly above 0 and m below (p < 0.05); pooled is their mean
+// with a 95 % interval over seeds. The first that holds:
 //
 //   - reproduced: pooled is significantly above 0, 2k ≥ n and m = 0.
-//   - same direction: pooled is significantly above 0, otherwise.
+//   - same direction: pooled is significantly above 0.
 //   - contradicted: pooled is significantly below 0, or its interval ends below half of the published effect.
-//   - can't tell: otherwise; for points, under a point if the 90 % interval is within ±1.
+//   - can't tell, which [judgePairs] makes under a point if the 90 % interval is within ±1 points.
 func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	sure := pooled.P < significant
 	switch {
@@ -302,9 +303,10 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 }
 
 // gradeCited grades a claim that an effect is above the parameter zero: 0, or minus the loss that the claim allows, -1
-// for "loses at most one point". Reproduced: the effect is above it. Same direction: so it is, but the whole interval is
-// above twice or below half of v.Published; or it is unclear, but nine comparisons in ten are above 0. Contradicted: the
-// effect is below it. At 0 [judge.VerdictOf] decides what is above and below; elsewhere the interval alone does.
+// for "loses at most one point". Reproduced: the effect is above it. Same direction: so it is, but the whole interval
+// is above twice or below half of v.Published; or it is unclear, but nine comparisons in ten are above 0. Contradicted:
+// the effect is below it. If zero is 0, [judge.VerdictOf] decides what is above and below; otherwise the interval alone
+// does.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// maxDownload limits files of unknown size, in bytes.
+	// maxDownload is the largest number of bytes to accept for a file of unknown size.
 	maxDownload = 16 << 30
 	maxSilence  = time.Minute
 	retries     = 4
@@ -100,7 +100,8 @@ func onlyHTTPS(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Get downloads a file to path, unless it is there already. The file gets its name only once its checksum matches.
+// Get downloads a file to path, unless it is there already. It writes to a temporary file, which it renames to path
+// once the checksum matches.
 func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 	name := filepath.Base(path)
 	if sum, git, err := Sum(ctx, path); err == nil {

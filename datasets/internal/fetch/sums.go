@@ -21,8 +21,8 @@ import (
 // sumsFile holds the SHA-256 sums of fetched files for which none is published, to detect later damage.
 const sumsFile = "SHA256SUMS"
 
-// sums computes a file's SHA-256 and its git object id, the SHA-1 of "blob SIZE", a zero byte and the content. SHA-1
-// can be forged.
+// sums computes a file's SHA-256 and its git object id: the SHA-1 of "blob SIZE", a zero byte and the content. As files
+// with equal SHA-1 can be forged, a SHA-256 is preferred where one is published.
 type sums struct{ sha256, git hash.Hash }
 
 func newSums(size int64) sums {
@@ -31,7 +31,7 @@ func newSums(size int64) sums {
 	return s
 }
 
-// Write adds content.
+// Write adds content to both hashes.
 func (s sums) Write(b []byte) (int, error) {
 	_, _ = s.git.Write(b) // a hash never fails
 	return s.sha256.Write(b)

@@ -82,8 +82,8 @@ func (w *graphML) token() (xml.Token, error) {
 	}
 }
 
-// each calls the function what for every child of the open element; what must read the child to its end.
-func (w *graphML) each(what func(xml.StartElement) error) error {
+// each calls visit for every child of the open element; visit must read the child to its end.
+func (w *graphML) each(visit func(xml.StartElement) error) error {
 	for {
 		t, err := w.token()
 		if err != nil {
@@ -91,7 +91,7 @@ func (w *graphML) each(what func(xml.StartElement) error) error {
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			if err := what(t); err != nil {
+			if err := visit(t); err != nil {
 				return err
 			}
 		case xml.EndElement:

@@ -14,7 +14,7 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// NodeLink reads NetworkX's node-link JSON, which D3 also reads. Errors name the byte.
+// NodeLink reads NetworkX's node-link JSON, which D3 also reads. Errors name the byte at which reading stopped.
 func NodeLink(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "text or number"}
 	w := &nodeLink{limited: limited, decoder: json.NewDecoder(&nulls{in: bufio.NewReaderSize(limited, 1<<16)}),
@@ -42,7 +42,7 @@ type nulls struct {
 	rest   []byte // unread part of "null"
 }
 
-// Read waits for one byte at least.
+// Read blocks until it has at least one byte.
 func (n *nulls) Read(p []byte) (read int, err error) {
 	for read < len(p) {
 		if len(n.rest) > 0 {

@@ -21,8 +21,8 @@ type torchFile struct {
 	fields *pickle.Dict
 }
 
-// Torch reads PyTorch Geometric's Data, (data, slices) or a dictionary from a file of torch.save. It runs nothing of
-// the file.
+// Torch reads PyTorch Geometric's Data, (data, slices) or a dictionary from a file that torch.save wrote. It runs no
+// code of the file.
 func Torch(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	f := &torchFile{}
 	f.graphOfArrays = graphOfArrays{Graph: &graphfile.Graph{Format: "PyTorch Geometric", Both: true}, ctx: ctx,
@@ -97,7 +97,7 @@ func fieldsOf(value any) (*pickle.Dict, error) {
 		}
 		store, ok := v.State.Get("_store").(*pickle.Object)
 		if !ok {
-			return v.State, nil // PyTorch Geometric 1
+			return v.State, nil // version 1 of PyTorch Geometric keeps tensors directly in the object's state
 		}
 		if mapping, ok := store.State.Get("_mapping").(*pickle.Dict); ok {
 			return mapping, nil
@@ -239,7 +239,7 @@ func (f *torchFile) count(edges, x, y *numpy.Array) error {
 		nodes, source = a.Shape[0], a.Name
 	}
 	claimed, ok := f.fields.Get("num_nodes").(int64)
-	if !ok { // its name in PyTorch Geometric 1
+	if !ok { // version 1 of PyTorch Geometric has another name
 		claimed, ok = f.fields.Get("__num_nodes__").(int64)
 	}
 	if nodes >= 0 && ok && claimed != nodes {

@@ -13,25 +13,24 @@ import (
 	"nodemask/datasets/internal/numpy"
 )
 
-// Limits of a [Builder].
 const (
 	maxAttributes = 1 << 17
-	maxTexts      = 32   // an attribute with more texts is not suggested as the class
+	maxTexts      = 32   // an attribute with more distinct texts is not suggested as the class
 	maxName       = 4096 // bytes of an id, class or attribute name
 )
 
-// Builder makes a graph from nodes with attributes and edges between ids, in any order. Attribute class, label or y is
-// the class; train_mask, val_mask and test_mask are the file's own split; other numbers are features, 0 where missing.
-// Other text is left out.
+// Builder makes a graph from nodes with attributes and edges between ids, added in any order. The attribute "class",
+// "label" or "y" is the class; "train_mask", "val_mask" and "test_mask" are the file's own split. Other attributes are
+// features if they are numbers, 0 where missing; other text is left out.
 type Builder struct {
 	// Attribute is the format's word for an attribute, such as "GraphML key".
 	Attribute string
 
 	in      *File
 	g       Graph
-	index   map[string]int32 // number of each id
+	index   map[string]int32 // by id: its place in ids
 	ids     []string
-	numbers []int32    // node of each id number; -1: only edges name it
+	numbers []int32    // by number of an id: its node; -1 while only edges have named it
 	pairs   []csr.Edge // edges between id numbers
 	names   map[string]int32
 	columns []attribute
@@ -65,7 +64,7 @@ type classColumn struct {
 	labels []int32
 }
 
-// NewBuilder returns a builder that counts memory against in's budget. attribute is as in [Builder].
+// NewBuilder returns a builder whose memory counts against in.Budget. attribute becomes [Builder].Attribute.
 func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builder {
 	choice := ChoiceOf(ctx)
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{},
@@ -106,7 +105,8 @@ func (b *Builder) String(name, value string) error {
 	return nil
 }
 
-// Null gives the next node a null attribute. Nodes with a null class are counted.
+// Null gives the next node a null attribute. If that is its class, the node is unlabelled, and a note says how many
+// are.
 func (b *Builder) Null(name string) error {
 	_, err := b.addClass(name, "null")
 	return err

@@ -4,7 +4,7 @@ import "context"
 
 // Choice is the user's choice of a file's class and mask columns.
 type Choice struct {
-	Label string // name of the class column or attribute; "": any usual name
+	Label string // name of the class column or attribute; "": one of the usual names
 	Mask  int    // number of the mask column, from 1; 0: all columns
 }
 

@@ -12,7 +12,7 @@ import (
 // Unlabelled is the label of a node without a class.
 const Unlabelled int32 = -1
 
-// Classes numbers class names; [Classes.Finish] sorts them. The zero value is ready.
+// Classes gives class names numbers; [Classes.Finish] sorts the names. The zero value is ready.
 type Classes struct {
 	index map[string]int32
 	names []string
@@ -72,8 +72,8 @@ func wholeText(text string) bool {
 	return text != "" && digits(text) == len(text) && (text[0] != '0' || len(text) == 1)
 }
 
-// noClass returns the name that means "no class": "-1", or PyTorch's "-100", if all other names are integers from 0.
-// Otherwise it returns "".
+// noClass returns the name that means "no class": "-1", or PyTorch's "-100", if all other names are integers that are
+// not negative. Otherwise it returns "".
 func noClass(names []string) (none string) {
 	for _, name := range names {
 		switch {

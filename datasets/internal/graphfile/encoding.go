@@ -27,8 +27,8 @@ func Text(r io.Reader) io.Reader {
 	return unicode.UTF16(order, unicode.UseBOM).NewDecoder().Reader(in)
 }
 
-// Charset decodes r from the encoding named label to UTF-8, for encoding/xml. It returns r for UTF-16,
-// which [Text] has decoded.
+// Charset decodes r to UTF-8 from the encoding that label names; package encoding/xml calls it. For UTF-16 it returns r
+// unchanged, as [Text] has decoded it.
 func Charset(label string, r io.Reader) (io.Reader, error) {
 	plain := func(name string) string {
 		return strings.Map(func(c rune) rune {

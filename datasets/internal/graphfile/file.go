@@ -71,9 +71,9 @@ func (t *TokenReader) Next() error {
 	return nil
 }
 
-// Nest adds the number by to the nesting depth. Beyond [MaxDepth] it returns an error.
-func (t *TokenReader) Nest(by int) error {
-	if t.depth += by; t.depth > MaxDepth {
+// Nest changes the nesting depth by delta, which may be negative. Beyond [MaxDepth] it returns an error.
+func (t *TokenReader) Nest(delta int) error {
+	if t.depth += delta; t.depth > MaxDepth {
 		return fmt.Errorf("nested %d deep: expected at most %d", t.depth, MaxDepth)
 	}
 	return nil

@@ -85,10 +85,10 @@ func (g *Graph) AllNotes() []string {
 // MasksSplit describes a split made of masks, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit sets Splits, without unlabelled nodes, or notes why it cannot. It does nothing if "is" is false. Nodes in
-// a set must ascend.
-func (g *Graph) SetSplit(what string, is bool, splits ...[3][]int32) {
-	if !is {
+// SetSplit sets Splits, without unlabelled nodes, or adds a note on why it cannot; what names the split there. If
+// present is false, it does nothing. Nodes in a set must ascend.
+func (g *Graph) SetSplit(what string, present bool, splits ...[3][]int32) {
+	if !present {
 		return
 	}
 	if g.Labels == nil {

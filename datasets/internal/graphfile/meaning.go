@@ -60,7 +60,8 @@ func MeaningOf(name string) Meaning {
 	return Feature
 }
 
-// LeftOut returns the note that column what is left out for its meaning. class is the column used as class.
+// LeftOut returns a note that a column is left out for what its name means. what names the column, class the column
+// used as class.
 func (m Meaning) LeftOut(what, class string) string {
 	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", what, why[m])
 	if m == Class && class != "" {

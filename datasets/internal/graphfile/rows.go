@@ -72,9 +72,9 @@ func (t *Table) Columns(labels ...string) (Columns, error) {
 	return c, nil
 }
 
-// ScanNodes calls the function each for every line. label and masks may be empty. The next line overwrites features, so
-// each must not keep them.
-func (t *Table) ScanNodes(c Columns, each func(id, label string, masks [3]string, features []float32) error) error {
+// ScanNodes calls visit for every line. label and masks are empty if the table has no such columns. The next line
+// overwrites features, so visit must not keep them.
+func (t *Table) ScanNodes(c Columns, visit func(id, label string, masks [3]string, features []float32) error) error {
 	row := make([]float32, len(c.Features))
 	field := func(column int) string {
 		if column < 0 {
@@ -94,7 +94,7 @@ func (t *Table) ScanNodes(c Columns, each func(id, label string, masks [3]string
 			}
 		}
 		masks := [3]string{field(c.Masks[0]), field(c.Masks[1]), field(c.Masks[2])}
-		if err := each(id, field(c.Label), masks, row); err != nil {
+		if err := visit(id, field(c.Label), masks, row); err != nil {
 			return t.Errorf("%w", err)
 		}
 	}

@@ -100,7 +100,8 @@ func (a *Array) Len() int64 {
 	return n
 }
 
-// Rows returns the shape of an array of two dimensions, or of one, taken as a column. For more, ok is false.
+// Rows returns the shape of an array of two dimensions. An array of one dimension counts as a column; with more than
+// two, ok is false.
 func (a *Array) Rows() (rows, columns int64, ok bool) {
 	switch len(a.Shape) {
 	case 1:
@@ -126,10 +127,10 @@ func (a *Array) at(i, j int64) []byte {
 	return a.Data[e*int64(a.Type.Size):]
 }
 
-// Int returns element [i, j] of integers or booleans; a uint64 beyond int64 turns negative.
+// Int returns element [i, j] of an array of integers or booleans. A uint64 beyond int64 turns negative.
 func (a *Array) Int(i, j int64) int64 { return a.Type.integer(a.at(i, j)) }
 
-// Float returns element [i, j] of numbers.
+// Float returns element [i, j] of an array of numbers.
 func (a *Array) Float(i, j int64) float64 { return a.Type.float(a.at(i, j)) }
 
 // Text returns element [i, j] as text: numbers in decimal, invalid UTF-8 as U+FFFD.

@@ -18,7 +18,7 @@ import (
 const (
 	maxDimensions = 8
 
-	// maxMemory limits one pickle's values, in bytes. PubMed's graph, the largest, takes 10 MiB.
+	// maxMemory limits the memory of one pickle's values, in bytes. Planetoid's largest, PubMed's graph, takes 10 MiB.
 	maxMemory = 256 << 20
 
 	// Bytes counted for each value and container entry, with a margin for growth.
@@ -41,7 +41,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // ErrMistake marks a bug of this reader, not a fault of the file.
 var ErrMistake = errors.New("a mistake in the pickle reader")
 
-// unpickler executes opcodes. On errors it panics by fail; Read recovers.
+// unpickler executes opcodes. On an error it calls fail, which panics; Read recovers.
 type unpickler struct {
 	data   []byte
 	next   int

@@ -21,13 +21,13 @@ type (
 	Dict struct{ Entries []Entry }
 	// Entry is one entry of a Dict.
 	Entry struct{ Key, Value any }
-	// Storage is memory that PyTorch's tensors share. In the zip, each storage is a member.
+	// Storage is memory that PyTorch's tensors share. In a file of torch.save, a zip, each storage is a member.
 	Storage struct {
 		Type     string // such as "Float"
 		Key      string
 		Elements int64
 	}
-	// Tensor is a view of a storage. Whether it fits is unchecked.
+	// Tensor is a view of a storage. The reader of tensors must check that its elements lie within the storage.
 	Tensor struct {
 		Storage        *Storage
 		Offset         int64

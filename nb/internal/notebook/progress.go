@@ -189,8 +189,8 @@ func (p *Progress) picture() string {
 	return Chart(svg, c.Title, places)
 }
 
-// Finished replaces a curve's losses with a finished trial's, and circles the epoch best (from 1), whose weights were
-// kept. macroF1 is in percent.
+// Finished replaces a curve's losses with a finished trial's, and circles epoch number best, whose weights were kept.
+// Epochs count from 1; macroF1 is in percent.
 func (p *Progress) Finished(name string, seed uint64, train, validation []float64, best int, macroF1 float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

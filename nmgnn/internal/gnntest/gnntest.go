@@ -1,4 +1,4 @@
-// Package gnntest provides tests with small graphs, backends and plans.
+// Package gnntest has what tests share: small graphs, backends and kernel plans.
 package gnntest
 
 import (
@@ -37,7 +37,7 @@ func XLA(t testing.TB) *backend.Backend {
 	return b
 }
 
-// Store returns a new store whose initial weights are fixed. Other weights may make all units of a small model
+// Store returns a new store with a fixed seed for initial weights. With some seeds all units of a small model are
 // inactive.
 func Store(t testing.TB) *model.Store {
 	t.Helper()
@@ -53,7 +53,7 @@ func ForEachBackend(t *testing.T, test func(t *testing.T, b *backend.Backend)) {
 	t.Run("xla:cpu", func(t *testing.T) { test(t, XLA(t)) })
 }
 
-// ForEachPlan runs a test on each backend with each plan.
+// ForEachPlan runs a subtest on each backend with each kernel plan: those of [EveryKernel] and two with dense features.
 func ForEachPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan kernels.Plan)) {
 	t.Helper()
 	ForEachBackend(t, func(t *testing.T, b *backend.Backend) {
@@ -63,16 +63,16 @@ func ForEachPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan 
 	})
 }
 
-// ForEachBestPlan runs a test on each backend with each plan of [EveryKernel].
-func ForEachBestPlan(t *testing.T, test func(t *testing.T, b *backend.Backend, plan kernels.Plan)) {
+// ForEachKernel runs a subtest on each backend with each plan of [EveryKernel].
+func ForEachKernel(t *testing.T, test func(t *testing.T, b *backend.Backend, plan kernels.Plan)) {
 	t.Helper()
 	ForEachBackend(t, func(t *testing.T, b *backend.Backend) { forEach(t, b, test, EveryKernel()) })
 }
 
-// Sampled skips the test on XLA, which compiles for seconds, unless most is true or 'make torture' runs.
-func Sampled(t *testing.T, b *backend.Backend, most bool) {
+// Sampled skips the test on XLA, where compiling takes seconds, unless sampled is true or 'make torture' runs.
+func Sampled(t *testing.T, b *backend.Backend, sampled bool) {
 	t.Helper()
-	if b.ID != "go" && !most && !Torture() {
+	if b.ID != "go" && !sampled && !Torture() {
 		t.Skip("skipped: XLA compiles it for a while: run it with NODEMASK_TORTURE=1")
 	}
 }
@@ -85,7 +85,7 @@ func forEach(t *testing.T, b *backend.Backend, test func(t *testing.T, b *backen
 	}
 }
 
-// EveryKernel returns a plan with sparse features for each kernel.
+// EveryKernel returns one plan per kernel; each leaves features sparse.
 func EveryKernel() (plans []kernels.Plan) {
 	for _, kernel := range kernels.Kernels() {
 		plans = append(plans, kernels.Plan{Kernel: kernel})
@@ -116,7 +116,7 @@ func graph(t testing.TB, nodes int, pairs [][2]int32, o csr.Options) *csr.Graph 
 	return g
 }
 
-// SparseRows returns rows x [nodes, features] as sparse features.
+// SparseRows converts a dense matrix x, of shape [nodes, features], to sparse features.
 func SparseRows(x [][]float32) datasets.Features {
 	f := datasets.Features{Rows: len(x), Offsets: []int64{0}}
 	for _, row := range x {
@@ -132,7 +132,7 @@ func SparseRows(x [][]float32) datasets.Features {
 	return f
 }
 
-// TwoCamps returns a graph in which most edges and features reveal a node's class, one of two.
+// TwoCamps returns a graph of two classes, in which most edges and features reveal a node's class.
 func TwoCamps(t testing.TB) *datasets.Graph {
 	t.Helper()
 	const n = 60

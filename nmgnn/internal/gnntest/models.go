@@ -13,7 +13,8 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// CaseFeatures is the number of input features. A residual from features needs as many hidden units.
+// CaseFeatures is the number of input features, and of hidden units: a residual connection from the features needs
+// equally many.
 const CaseFeatures = 6
 
 // Case is a test case: a model, named by its settings.
@@ -22,7 +23,8 @@ type Case struct {
 	Change func(p *hyper.Parameters)
 }
 
-// AllCases returns each model with options that all models have, then some models with options of their own.
+// AllCases returns a case for each model and each option that all models have, then cases for options that only some
+// have.
 func AllCases(models []string) (all []Case) {
 	add := func(name string, change func(p *hyper.Parameters)) { all = append(all, Case{name, change}) }
 	for _, model := range models {

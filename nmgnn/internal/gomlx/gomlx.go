@@ -102,8 +102,8 @@ func Finalize(outputs []*tensors.Tensor) {
 	}
 }
 
-// HostRandom returns a generator, on the host, for the random numbers of one purpose. As each purpose has a generator,
-// runs with and without masking get the same initial weights and dropped features.
+// HostRandom returns a generator, on the host, for the random numbers of one purpose. As no two purposes share a
+// generator, runs with and without masking get the same initial weights and dropped features.
 func HostRandom(seed uint64, purpose string) *rand.Rand { return rand.New(HostSource(seed, purpose)) }
 
 // HostSource returns the source of [HostRandom], whose state can be saved.
@@ -143,11 +143,11 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// othersParam marks computations of GoMLX's trainers. In these, [Make] stores no parameters, since checkpoints would
-// save them.
+// othersParam marks computations that GoMLX's trainers build. There [Make] does not note the range of initial values in
+// the scope's parameters, which a checkpoint would save.
 const othersParam = "/nodemask_others"
 
-// LeaveToOthers makes GoMLX, not [FirstValue], initialise variables that g makes later.
+// LeaveToOthers lets GoMLX, not [FirstValue], initialise the variables that are made later in g.
 func LeaveToOthers(g *graph.Graph) { model.SetGraphParam(g, othersParam, true) }
 
 const firstSuffix = "_first"
@@ -202,7 +202,8 @@ func WeightsOf[W ~weight](store *model.Store) ([]W, error) {
 	return all, nil
 }
 
-// SetWeights sets the store's weights to all. It returns an error if all lacks a weight or a shape differs.
+// SetWeights copies the weights in all to the store. It returns an error if one of the store's weights is missing in
+// all, or a shape differs.
 func SetWeights[W ~weight](store *model.Store, all []W) error {
 	weights := make(map[string]weight, len(all))
 	for _, w := range all {

@@ -27,7 +27,7 @@ var (
 	swap     = regexp.MustCompile(`\batom(?:\.\w+)*\.cas\b`)
 )
 
-// readDump reads what the compiler wrote about one program: the files in folder, and said, its messages.
+// readDump reads what the compiler wrote about one program: the files in folder, and the messages in said.
 func readDump(folder, said string) (m measured, err error) {
 	read := func(pattern string) (text string) {
 		files, _ := fs.Glob(os.DirFS(folder), pattern)
@@ -55,8 +55,8 @@ func readDump(folder, said string) (m measured, err error) {
 	return m, nil
 }
 
-// swappedAdds counts blocks of PTX that add floats in a compare-and-swap loop. XLA emits such a loop if it knows no
-// instruction for the addition. Maxima need such loops, which do not count.
+// swappedAdds counts blocks of PTX that add floats in a compare-and-swap loop. XLA emits such a loop where it does not
+// know the GPU's instruction for the addition. Loops that compute a maximum are needed and do not count.
 func swappedAdds(ptx string) (n int) {
 	for _, block := range label.Split(ptx, -1) {
 		at := swap.FindStringIndex(block)

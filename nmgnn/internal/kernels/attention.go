@@ -8,8 +8,9 @@ import (
 // Attention is the input of [Product.Attend], which returns y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of
 // each row v. In each head, α is the softmax of the scores of row v.
 type Attention struct {
-	// Scores is [slots, heads]. If nil, entry (v, u) has the score LeakyReLU(Source_u + Target_v), where LeakyReLU has
-	// slope Slope below zero, Source is [columns, heads] and Target is [rows, heads].
+	// Scores is [slots, heads]; slots are entries and padding. If it is nil, entry (v, u) has the score
+	// LeakyReLU(Source_u + Target_v): Slope is LeakyReLU's slope for negative inputs, Source is [columns, heads] and
+	// Target is [rows, heads].
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
@@ -51,7 +52,8 @@ func attendByParts(p Product, a Attention) *Node {
 	if !a.Gradients {
 		return y
 	}
-	// If d is the gradient of y, and d' = d / Σ_w q_vw:
+	// Let d be the loss's gradient towards y, q the exponentials of the scores, and d' = d / Σ_w q_vw. The gradients
+	// towards h and the scores e are:
 	//	∂h_u = Σ_v kept_vu·d'_v,   ∂e_vu = kept_vu·⟨d'_v, h_u⟩ - q_vu·⟨d'_v, y_v⟩
 	return WithAdjoints(y, Argument{heard, func(v *Node) *Node { return p.Back(perHead(v, inverse), nil, kept) }},
 		Argument{e, func(v *Node) *Node {

@@ -12,8 +12,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Constants makes untrained variables for data. Variables are neither folded into compiled programs nor copied at each
-// call.
+// Constants keeps constant data in untrained variables. Unlike GoMLX's constants, these are not folded into compiled
+// programs and not copied at each call.
 type Constants struct {
 	store  *model.Store
 	path   string
@@ -26,8 +26,8 @@ func NewConstants(store *model.Store, path string) *Constants {
 	return &Constants{store: store, path: path}
 }
 
-// Share puts variables made later into memory shared with b, if b supports that, so that new values are copied once. A
-// nil b changes nothing.
+// Share puts variables made later into memory shared with b, if b supports that. New values are then written to that
+// memory, without a second copy. A nil b changes nothing.
 func (c *Constants) Share(b compute.Backend) *Constants {
 	if b != nil && b.HasSharedBuffers() {
 		c.shares = b
@@ -127,8 +127,8 @@ func Donate(g *Graph, store *model.Store) {
 	}
 }
 
-// Positions returns a number for each element of a matrix, uint32 [dimensions…]. If stored is nil, the numbers are 0,
-// 1, … row by row.
+// Positions returns a uint32 matrix of these dimensions that numbers its elements: by the values in stored or, if that
+// is nil, by 0, 1, … row by row.
 func Positions(g *Graph, stored *model.Variable, dimensions []int) *Node {
 	if stored != nil {
 		return ConvertDType(stored.NodeValue(g), dtypes.Uint32)

@@ -20,7 +20,7 @@ type Dropped struct {
 	fused  bool
 }
 
-// DropoutOf returns x under dropout as by [Random.DropoutSeen], for use in products. r must not be nil.
+// DropoutOf returns x with the dropout of [Random.DropoutSeen], in a form for products. r must not be nil.
 func (r *Random) DropoutOf(x *Node, rate float64, seen *Node) Dropped {
 	return Dropped{x: StopGradient(x), seen: seen, stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
 		x.Rank() == 2 && fused.Available(x.Graph())}

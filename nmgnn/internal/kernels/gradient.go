@@ -61,7 +61,7 @@ const (
 // masks are omitted too. XLA then fuses differently, which may change rounding.
 func Lean(g *Graph, zeroOne bool) { model.SetGraphParam(g, leanParam, zeroOne) }
 
-// Complete cancels [Lean] for a computation, called before or after.
+// Complete cancels [Lean] for a computation, whether Lean is called before or after it.
 func Complete(g *Graph) { model.SetGraphParam(g, completeParam, true) }
 
 func lean(g *Graph) (is, zeroOne bool) {

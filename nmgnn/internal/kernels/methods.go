@@ -18,9 +18,9 @@ func Seeing(p Product, seen *Node) Product {
 	return p
 }
 
-// Reach returns [rows, 1]: 1 for each row where seen [rows, 1] is not zero and for each row that the sums of these rows
-// read, else 0. Sums do not read rows where mask [rows, 1] is zero; mask may be nil. On backends where skipping rows
-// saves nothing, Reach returns nil, meaning all rows.
+// Reach returns [rows, 1]: 1 for the rows where seen [rows, 1] is not zero and for all rows that their sums read, else
+// 0. Sums do not read rows where mask [rows, 1] is zero; mask may be nil. On backends that do not skip rows, Reach
+// returns nil, which means all rows.
 func Reach(p Product, seen, mask *Node) *Node {
 	if !p.fused || seen == nil || !fused.Skips(seen.Graph()) {
 		return nil
@@ -28,8 +28,8 @@ func Reach(p Product, seen, mask *Node) *Node {
 	return p.in(seen.Graph()).Reach(seen, mask)
 }
 
-// Rooted returns h + [Sum] of h + bias for a square matrix in one loop, with gradients towards h and bias [1, width].
-// It returns nil if the computation is not [Lean] or p uses scatters.
+// Rooted returns h + [Sum](h) + bias for a square matrix, in one loop, with gradients towards h and bias [1, width]. It
+// returns nil if the computation is not [Lean] or p uses scatters.
 func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	is, zeroOne := lean(h.Graph())
 	if !p.fused || !is || mask != nil && !zeroOne {
@@ -164,7 +164,7 @@ func (p Product) Attend(a Attention) *Node {
 	}
 	y, alpha, kept := m.Attend(s, value, a.Keep, biased)
 	if !a.Gradients {
-		// Works around an error of the pure-Go backend: an operation with unused results may not end a program.
+		// The pure-Go backend fails if a program's last operation has results that nothing uses.
 		return StopGradient(y)
 	}
 	type gradients struct{ scores, target *Node }
@@ -218,8 +218,8 @@ func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 }
 
 // LeakyScores returns a·LeakyReLU(source_u + target_v) for each entry (v, u) and head. Shapes: source [columns, width],
-// target [rows, width], a [heads, width/heads] → [slots, heads]. LeakyReLU has this slope below zero. If gradients is
-// true, source, target and a get gradients.
+// target [rows, width], a [heads, width/heads] → [slots, heads]. slope is LeakyReLU's slope for negative inputs. If
+// gradients is true, source, target and a get gradients.
 func (p Product) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
 	if p.fused {
 		pairs := Add(Sources(p, source, gradients), Targets(p, target, gradients))

@@ -11,7 +11,6 @@ import (
 
 func (p *parts) hasTransposed() bool { return p.options.Gradients && !p.options.Symmetric }
 
-// needTransposed panics if p has no transposed matrix.
 func (p *parts) needTransposed() {
 	if !p.options.Gradients && !p.options.Symmetric {
 		panic(errors.New("a product that was made without gradients has no transposed matrix"))
@@ -31,9 +30,9 @@ func (p *parts) position() *model.Variable {
 	})
 }
 
-// Replace makes compiled computations use m, and recomputes variables of Ints and Floats. m needs the old numbers of
-// rows, columns and entries (with [FusedKernel], at most Slots entries); else Replace returns [ErrNoFit]. Before a
-// computation with gradients, call Replace with gradients true.
+// Replace makes compiled computations use m instead, and computes the variables of Ints and Floats anew. m must have as
+// many rows, columns and entries as the matrix before; with [FusedKernel], it may have any number of entries up to
+// Slots. Otherwise Replace returns [ErrNoFit]. Before a computation with gradients, call Replace with gradients true.
 func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	if err := check(m); err != nil {
 		return err
@@ -63,8 +62,8 @@ func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	return nil
 }
 
-// transposedAt returns [slots, 1]. A slot of the transposed matrix holds the slot of the same entry in the matrix;
-// padding holds the number of slots.
+// transposedAt returns a variable [slots, 1]. For each slot of the transposed matrix it has the slot of the same entry
+// in the matrix; in padding it has the number of slots.
 func (p *parts) transposedAt() *model.Variable {
 	return once(p, "transposed", p.adjoint, int32(p.Slots()), p.transposedFrom)
 }
@@ -92,7 +91,7 @@ func (p *parts) transposed(e *Node) *Node {
 	return Gather(padRows(e, p.Slots()+1), p.transposedAt().NodeValue(e.Graph()))
 }
 
-// Ints returns a variable [slots, 1] with the numbers that the function of returns, one per entry, then padding. Later
+// Ints returns a variable [slots, 1] with one number per entry, computed by the function of, and then padding. Later
 // calls with this name return the same variable. Ints panics on failure.
 func (p *parts) Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable {
 	return once(p, name, p.pattern, padding, of)

@@ -33,7 +33,7 @@ func newPattern(into *Constants, m csr.Matrix, o Options) *pattern {
 	return p
 }
 
-// narrow cannot overflow: check limits the number of entries.
+// narrow cannot overflow, as the function check limits the number of entries.
 func narrow(offsets []int64) []int32 {
 	narrowed := make([]int32, len(offsets))
 	for i, o := range offsets {

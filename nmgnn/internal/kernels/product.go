@@ -45,9 +45,9 @@ type Planned struct {
 	Plan
 }
 
-// PlanFor returns the plan for features whose share of nonzeros is density. The kernel is [FusedKernel] if b runs it,
-// else [ScatterKernel], which is up to 27 times slower on a CPU. A nil b, an unknown
-// backend, gets [ScatterKernel].
+// PlanFor returns the plan for features of which the share density is not zero. The kernel is [FusedKernel] if b runs
+// it, else [ScatterKernel], which takes up to 27 times as long on a CPU. A nil b means that the backend is not known:
+// the kernel is [ScatterKernel].
 func PlanFor(b compute.Backend, density float64) Plan {
 	if b, ok := b.(Planned); ok {
 		return b.Plan
@@ -68,8 +68,8 @@ type Options struct {
 	Symmetric bool
 	// Gradients allows gradients, which need the transposed matrix.
 	Gradients bool
-	// Slots is the most entries of a matrix for [Product.Replace], with [FusedKernel]. It is ignored if below the
-	// number of entries now.
+	// Slots is the largest number of entries that a matrix for [Product.Replace] may have, with [FusedKernel]. A number
+	// below the first matrix's is ignored.
 	Slots int
 	// Share, if not nil, is a backend to share memory with, which speeds up Replace.
 	Share compute.Backend
@@ -77,9 +77,9 @@ type Options struct {
 
 // Product is a sparse matrix [rows, columns] in variables, for use inside a computation.
 //
-// Each entry has a slot: a row of the nodes [slots, width] that hold data of entries. Other slots are padding, where
-// weights and terms of totals must be 0 and other data may be anything. Heads share the width equally, in order. nil
-// weights, masks and factors mean ones.
+// Data of entries are nodes [slots, width]. Each entry has a slot, a row of these nodes. The other slots are padding,
+// where weights and terms of totals must be 0 and other data may be anything. With several heads, each has an equal
+// part of the width, in order. nil weights, masks and factors mean ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement do not.
@@ -95,14 +95,14 @@ type parts struct {
 	constants *Constants
 	options   Options
 	lazy      map[string]lazy
-	// During Replace, from holds the entries' numbers in the transpose's order, or is nil.
+	// During Replace, from lists the numbers of the entries in the transpose's order; otherwise it is nil.
 	from []int32
 }
 
 type lazy struct {
 	*model.Variable
 	renew    func() error
-	backward bool // true if the forward pass does not read it
+	backward bool // only the backward pass reads the variable
 }
 
 // ErrNoFit reports a matrix that does not fit into a compiled computation.
@@ -122,7 +122,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		return Product{}, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && o.Slots == 0 {
-		o.Kernel = ScatterKernel // its gradients ignore padding
+		o.Kernel = ScatterKernel // all slots are padding, which this kernel's gradients ignore
 	}
 	constants := NewConstants(store, path).Share(o.Share)
 	p := &parts{constants: constants, options: o, lazy: map[string]lazy{}}

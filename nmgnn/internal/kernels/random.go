@@ -16,7 +16,7 @@ type Random struct {
 	fused   bool
 }
 
-// NewRandom returns a generator with key [2] uint32. The kernel does not change its numbers.
+// NewRandom returns a generator with key [2] uint32. Its numbers are the same with every kernel.
 func NewRandom(key *Node, kernel Kernel) *Random {
 	return &Random{key: key, fused: kernel == FusedKernel}
 }
@@ -52,7 +52,8 @@ func (r *Random) dropped(x *Node, rate float64, seen, gate *Node) *Node {
 	return Linear(x, d[0], drop, drop)
 }
 
-// Next returns the next stream, for drawing the same numbers twice, in different orders.
+// Next returns a new stream. A stream can be read more than once, as in the order of a matrix and of its transpose: a
+// position always has the same number.
 func (r *Random) Next() Stream {
 	s := Stream{key: r.key, number: r.streams}
 	r.streams++
@@ -73,7 +74,8 @@ func (s Stream) half(i int) *Node {
 	return mix(BitwiseXor(key, Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
 }
 
-// drop returns x (nil: ones) times Keep, where positions count row by row, and 0 where gate is below 0.
+// drop returns x (nil: ones) times [Stream.Keep] of x's positions, counted row by row. Elements where gate is below 0
+// become 0.
 func (s Stream) drop(x *Node, rows, columns int, rate float64, seen, gate *Node) *Node {
 	draw, scale := s.dropped(rate)
 	return fused.Drop(draw, scale, x, rows, columns, seen, gate)

@@ -8,8 +8,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rates are drop rates in variables, so that they can change without recompiling. Dropout finds its variable by the
-// rate with which it was compiled.
+// Rates keeps drop rates in variables, so that they can change without recompiling. A dropout is compiled with its
+// first rate, and finds the present one here by that.
 type Rates struct {
 	compiled       []float64
 	bounds, scales *model.Variable // nil without rates

@@ -17,7 +17,8 @@ func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 		func(v *Node) *Node { return p.Back(v, factor, keep) })
 }
 
-// masked returns h times mask, or h itself if factor suffices. factor is mask if that speeds up a product, else nil.
+// masked returns h times mask, or h itself if the product can skip masked rows by factor. factor is the mask where that
+// speeds up the product, else nil.
 func masked(fused bool, h, mask *Node) (product, factor *Node) {
 	if mask == nil {
 		return h, nil

@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// mostOfTensor limits a tensor's description in bytes: a long list of sizes takes many times its text's memory.
+// mostOfTensor limits a tensor's description in bytes: parsing a long list of sizes takes many times the memory of its
+// text.
 const mostOfTensor = 1024
 
 func (f *File) parseHeader(header []byte) error {

@@ -44,7 +44,7 @@ func NewArray[T Number](n int) (_ *Array[T], err error) {
 	if a.bytes, err = mapFile(a.file, size, true); err != nil {
 		return nil, err
 	}
-	_ = os.Remove(path) // some systems cannot remove open files; the folder's next clean-up does
+	_ = os.Remove(path) // some systems cannot remove open files: there the folder's next clean-up removes it
 	a.Values = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(a.bytes))), n)
 	return a, nil
 }

@@ -1,10 +1,11 @@
-// Command cell replaces two programs of a notebook's kernel; the name of its executable chooses which.
+// Command cell stands in for two programs that a notebook's kernel runs, goimports and go; the name of its executable
+// chooses which.
 //
-// As goimports it imports the project's packages itself and leaves other packages to the real goimports (in LAB/tools),
-// which is slow.
+// Run as goimports, it imports the project's packages itself. For other packages it runs the real goimports (in
+// LAB/tools), which is slow.
 //
-// As go it shows a cell's last line if that is an expression, and removes the line "# gonb_45aaa29b" (gonb's package
-// name) above compiler errors.
+// Run as go, it shows a cell's last line if that is an expression, and removes the line "# gonb_45aaa29b" (gonb's
+// package name) above compiler errors.
 //
 // It is installed as LAB/bin/goimports and LAB/bin/go; LAB is in .nodemask.
 package main

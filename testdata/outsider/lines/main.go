@@ -1,4 +1,4 @@
-// Fifteen lines of somebody else's program: train, predict, save, load, predict a node that arrives, draw.
+// A user's program in fifteen lines: train, predict, save, load, predict a node that arrives, draw.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// A model of somebody else's, under GoMLX's trainer, on a backend that GoMLX opened: trained, saved, loaded.
+// A user's program with a model of its own, trained by GoMLX's trainer on a backend that GoMLX opened, saved and
+// loaded.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// A layer of somebody else's, Principal Neighbourhood Aggregation (Corso et al. 2020), trained, saved, loaded, and
-// predicting a node that arrives.
+// A user's program with a layer of its own, Principal Neighbourhood Aggregation (Corso et al. 2020). It trains, saves
+// and loads a model, and predicts a node that arrives.
 package main
 
 import (

@@ -1,8 +1,8 @@
 // Package layerwise runs saved models over graphs too large for one machine, as Apache Beam pipelines that compute each
-// layer of each node once.
+// layer's output once for each node.
 //
-// One pipeline reads the graph and divides it into shards by node id; each layer is another pipeline. Shards are files;
-// Beam passes only their names from step to step. A restarted run skips finished steps.
+// One pipeline reads the graph and divides it into shards by node id; then one pipeline runs for each layer. Shards are
+// files; Beam passes only their names from step to step. A restarted run skips the steps that were finished.
 //
 // [Embed] runs a model on every node of a graph, [Predict] on new nodes.
 package layerwise
@@ -33,13 +33,14 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// Options configure a run. Every worker must see the folders at the same path.
+// Options configure a run. Every worker must see the folders of its files, Work among them, at the same path.
 type Options struct {
 	// Work is the folder for intermediate results; steps finished there are skipped.
 	Work string
 	// Shards is the number of files per step; 0 means 8. A worker holds one shard per CPU in memory.
 	Shards int
-	// Progress, if not nil, is called after each step; before reports whether an earlier run had finished the step.
+	// Progress, if not nil, is called after each step. Its second argument is true if an earlier run had finished the
+	// step.
 	Progress func(step string, before bool)
 	// Run runs a pipeline; nil means that Beam's flags choose the runner.
 	Run func(ctx context.Context, p *beam.Pipeline) error
@@ -72,8 +73,8 @@ func Register() {
 	beam.RegisterFunction(endFn)
 }
 
-// Embed writes a row for every node: id, class, predicted class, its probability and a layer's output, in the columns
-// of 'nodemask predict --all'. It returns the graph's size.
+// Embed writes a row for every node: id, class, predicted class, its probability and the output of layer out.Layer (0:
+// the logits). The columns are those of 'nodemask predict --all'. It returns the graph's size.
 func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options) (Counts, error) {
 	if out.Layer < 0 || out.Layer > m.Settings.Layers {
 		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer,
@@ -85,15 +86,15 @@ func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options
 // Arrivals are new nodes and the cache to predict them from.
 type Arrivals struct {
 	Input
-	// Cache is the file of the model with its cache; every worker maps it into memory.
+	// Cache is the path of the file with the model and its cache; every worker maps that file into memory.
 	Cache string
 }
 
 const workFolder = ".nodemask-beam"
 
-// Predict predicts new nodes from a cache (section 4 of the paper; see package cached). For each new node it writes id,
-// predicted class, its probability, the numbers of train and new neighbours, and the logits. It ignores Output.Layer
-// and Options.Work.
+// Predict predicts new nodes from a cache (see package cached). For each new node it writes id, predicted class, its
+// probability, how many of its neighbours are train nodes and how many are new nodes, and the logits. It ignores
+// Output.Layer and Options.Work.
 func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
 	c, err := cached.LoadCache(a.Cache, m) // this call only checks the cache
 	if err != nil {

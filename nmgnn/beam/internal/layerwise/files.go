@@ -15,7 +15,8 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// Input lists a graph's CSV files, with the columns of datasets.Open. Every worker must be able to read them.
+// Input lists the paths of a graph's CSV files, whose columns are those that datasets.Open reads. Every worker must be
+// able to read them.
 type Input struct{ Nodes, Edges []string }
 
 // Find returns a graph's files in a folder: nodes.csv and edges.csv, or shards nodes-….csv and edges-….csv. Missing or
@@ -75,7 +76,8 @@ func checked(paths []string) (_ []string, err error) {
 var setNames = regexp.MustCompile(`^(.*)-(\d{1,9})-of-(\d{1,9})(\.[^.]+)$`)
 
 func checkSets(paths []string) error {
-	counts, shards := map[string]int{}, map[string]map[int]string{} // keys: file names without the numbers
+	// both keys: file name without the shard's number and the count
+	counts, shards := map[string]int{}, map[string]map[int]string{}
 	for _, path := range paths {
 		m := setNames.FindStringSubmatch(path)
 		if m == nil {

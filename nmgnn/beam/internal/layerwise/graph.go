@@ -258,7 +258,7 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 // near holds a shard's edges: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]], each packed by [reference].
 type near struct{ Offsets, Refs []int64 }
 
-// reference packs a shard's number (run.Shards for the cache) and the number of a node in that shard.
+// reference packs a shard's number and a node's number in that shard. The shard number run.Shards stands for the cache.
 func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
@@ -342,7 +342,7 @@ func buildGraph(s beam.Scope, r run, in Input) {
 
 func endFn(int, func(*bool) bool) {}
 
-// Beam functions return the collection written only because Prism busy-loops on functions without output; end consumes
+// Prism busy-loops on Beam functions without output. So ours return a collection that nobody needs, and end consumes
 // it.
 func end(s beam.Scope, written beam.PCollection) {
 	beam.ParDo0(s.Scope("end"), endFn, beam.GroupByKey(s, written))

@@ -80,8 +80,8 @@ func (r *run) file(kind string, shard int) string {
 
 func (r *run) path(step, file string) string { return filepath.Join(r.Work, step, file) }
 
-// of returns the header of a step's file. It differs for every file, so it shows if another file was copied over this
-// one.
+// of returns the header of a step's file. It names the file, so that reading notices if another file was copied over
+// it.
 func (r *run) of(step, file string) string { return r.Key + " " + step + " " + file }
 
 func (r *run) write(step, file string, value any) error {
@@ -101,7 +101,7 @@ func (r *run) write(step, file string, value any) error {
 	return nil
 }
 
-// If into is nil, read only checks the file.
+// read decodes a step's file into the value that into points to. With a nil into it only checks the file.
 func (r *run) read(step, file string, into any) error {
 	path := r.path(step, file)
 	raw, err := os.ReadFile(path)
@@ -150,7 +150,8 @@ func (r *run) check(step string, shards []int) (c Counts, err error) {
 	return c, nil
 }
 
-// rows returns a shard's rows of a layer's input. Layers count from 0; shard r.Shards is the cache.
+// rows returns the rows of a layer's input that belong to a shard's nodes. Layers count from 0. The shard number
+// r.Shards stands for the cache.
 func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	if shard < r.Shards {
 		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)

@@ -42,13 +42,13 @@ const (
 
 // Rows tells a kernel which rows it may skip, and what it adds to its sums. Each field may be nil.
 type Rows struct {
-	// Heard [columns, 1] is zero for rows of h that are taken as zero. If [Skips] returns true, kernels skip these
-	// rows; otherwise, the rows must hold zeros.
+	// Heard [columns, 1] is zero where a row of the multiplied matrix (h in [Matrix.Times]) counts as zero. If [Skips]
+	// returns true, kernels skip these rows; otherwise, the rows must hold zeros.
 	Heard *Node
-	// Wanted [rows, 1] is zero for result rows that need not be computed. Go kernels use it in sums only.
+	// Wanted [rows, 1] is zero for result rows that need not be computed. Of the kernels in Go, only sums skip them.
 	Wanted *Node
-	// If [Skips] returns true, the result is (Root + sum) + Bias, with Root [rows, width] and Bias [1, width].
-	// Attention takes no Root; other sums take no Bias without Root.
+	// Only where [Skips] returns true: Root [rows, width] and then Bias [1, width] are added to the sum.
+	// [Matrix.Attend] takes no Root; the other methods take a Bias only with a Root.
 	Root, Bias *Node
 }
 
@@ -69,8 +69,8 @@ func (r Rows) inputs(g *Graph, which int32, heard, wanted int) []*Node {
 // call adds a kernel's call to the computation; results are the shapes of what it returns. It panics if the backend
 // cannot run kernels.
 //
-// GoMLX has no custom calls. So call adds a call of a placeholder function and turns it into the kernel's without
-// GoMLX's knowledge. Never clone these nodes, as gradient checkpointing does.
+// GoMLX has no custom calls. So call adds a call of a placeholder function and then, unknown to GoMLX, replaces it by a
+// call of the kernel. Never clone the nodes returned, as gradient checkpointing does.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
@@ -122,10 +122,11 @@ func mustDraw(draw, scale *Node) {
 }
 
 // Matrix is the pattern of a sparse matrix. Row r has entries Offsets[r] … Offsets[r+1]-1; entry i is in column
-// Columns[i]. Heads share the width equally, in order.
+// Columns[i]. With several heads, each has an equal part of the columns of the dense matrix h that it multiplies, in
+// order.
 //
-// Offsets must ascend from 0 to the number of entries, and columns must be rows of h; otherwise kernels read outside
-// their arrays.
+// Kernels check neither Offsets, which must ascend from 0 to the number of entries, nor Columns, each of which must be
+// a row of h. With others they read outside their arrays.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
@@ -154,8 +155,8 @@ func (m Matrix) Times(h, weights, positions *Node, r Rows) *Node {
 	return m.times(0, h, weights, positions, r)
 }
 
-// TimesDropped is [Matrix.Times] after [Drop] of weights [entries, 1]. For entry i, Drop uses its number numbers[i]
-// ([entries, 1] int32), or i if numbers is nil. TimesDropped panics unless [Skips] returns true.
+// TimesDropped is [Matrix.Times] after [Drop] of weights [entries, 1]. numbers ([entries, 1] int32) has the i of Drop's
+// formula for each entry; nil numbers them in order. TimesDropped panics unless [Skips] returns true.
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *Node {
 	mustDraw(draw, scale)
 	must("weights", weights, m.entries(), 1)
@@ -165,8 +166,8 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *No
 	return m.times(droppedBit, h, weights, numbers, r, draw, scale)
 }
 
-// Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and its kernels skip [Rows]. In Go,
-// skipping would be slower or change the order of sums.
+// Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and skips the rows that [Rows]
+// allows. Pure Go does not: skipping would be slower or change the order of sums.
 func Skips(g *Graph) bool { return takesForeign(g.Backend()) }
 
 func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...*Node) *Node {
@@ -184,9 +185,8 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 		h.Shape().Dimensions[0], m.rows()), draw, given(m.Offsets, m.Columns, h, weights, positions))...)[0]
 }
 
-// Reach returns [rows, 1]: 1 for each row where seen [rows, 1] is not zero and for each row of h that the sums of these
-// rows read, else 0. Sums do not read rows where heard [rows, 1] is zero; nil means that all are read. The matrix is
-// square.
+// Reach returns [rows, 1]: 1 for the rows where seen [rows, 1] is not zero and for the columns of their entries, else
+// 0. Columns where heard [rows, 1] is zero do not count; a nil heard counts all. The matrix is square.
 func (m Matrix) Reach(seen, heard *Node) *Node {
 	must("seen", seen, m.rows(), 1)
 	must("heard", heard, m.rows(), 1)
@@ -219,19 +219,20 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
 }
 
-// Drop returns x [rows, columns] (nil: ones), with some numbers set to zero and the others multiplied by scale [1, 1].
-// Counted row by row, number i becomes zero if mix(mix(i ^ a) + b) < c, where mix is "lowbias32" and draw [1, 3] uint32
-// is (a, b, c). wanted is as in [Rows].
+// Drop returns x [rows, columns] (nil: ones), with some elements set to zero and the others multiplied by scale [1, 1].
+// Element i, counted row by row, becomes zero if mix(mix(i ^ a) + b) < c; mix is the hash function lowbias32, and draw
+// [1, 3] uint32 is (a, b, c). wanted is as in [Rows].
 //
-// Numbers where gate [rows, columns] is below 0 become 0 too. gate may be nil; otherwise it needs [Skips].
+// Elements where gate [rows, columns] is below 0 become 0, too. gate may be nil; it must be nil unless [Skips] returns
+// true.
 func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	must("x", x, rows, columns)
 	must("gate", gate, rows, columns)
 	return callDrop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
 }
 
-// DropRows returns rows first … first+rows-1 of [Drop] of x. They are computed after the node named after, so that
-// blocks of rows are computed one by one.
+// DropRows computes only rows first … first+rows-1 of [Drop]'s result. It waits for the node in after, so that blocks
+// of rows are computed one by one.
 func DropRows(draw, scale, x *Node, first, rows int, wanted, after *Node) *Node {
 	return callDrop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, after)
 }
@@ -248,8 +249,8 @@ func callDrop(draw, scale, x *Node, first, rows, columns, all int, wanted, gate,
 		given(gate, draw, scale, x, after)...)...)[0]
 }
 
-// Score returns, for each head, the inner products y of x and a, and z of x and b: x [rows, width], a and b [1, width],
-// y and z [rows, heads].
+// Score returns, for each row of x and each head, the inner products y = ⟨x, a⟩ and z = ⟨x, b⟩: x [rows, width], a and
+// b [1, width], y and z [rows, heads].
 func Score(x, a, b *Node, heads int) (y, z *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -278,7 +279,7 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 
 var sumsInOrder atomic.Bool
 
-// HoldSums makes the whole process compute sums over rows with [Outer] on XLA for the CPU.
+// HoldSums makes all later programs of this process for XLA on a CPU sum over rows with [Outer].
 func HoldSums() { sumsInOrder.Store(true) }
 
 // Outer returns xᵀ·v for x [rows, width] and v [rows, out]. It adds in an order that depends on the shapes alone,
@@ -316,8 +317,8 @@ func RunsOn(b compute.Backend) bool {
 }
 
 // Scores are attention's scores before the softmax: E [entries, heads]. If E is nil, the entry in row r and column c
-// has the score LeakyReLU(Source_c + Target_r), with slope Slope [1, 1] below zero, Source [columns, heads] and Target
-// [rows, heads].
+// has the score LeakyReLU(Source_c + Target_r): Slope [1, 1] is LeakyReLU's slope for negative inputs, Source is
+// [columns, heads] and Target is [rows, heads].
 type Scores struct{ E, Source, Target, Slope *Node }
 
 func (s Scores) nodes() []*Node { return given(s.E, s.Source, s.Target, s.Slope) }

@@ -3,5 +3,6 @@
 // lanes. [Hasten] also replaces some of GoMLX's pure-Go operations.
 //
 // [Register] adds the kernels to XLA; importing this package adds them to the pure-Go backend. [Register] and
-// [Intercepted] return an error for unsupported versions. The methods of [Matrix] call kernels, without gradients.
+// [Intercepted] return an error for versions of go-xla and GoMLX that were not tried. The methods of [Matrix] call
+// kernels, without gradients.
 package fused

@@ -114,7 +114,7 @@ type kernelCall struct {
 	results []shapes.Shape
 }
 
-// replace makes the placeholder call with these results run the function run instead.
+// replace makes the placeholder call that returned these results execute the function run instead.
 func (t *goInsides) replace(results []*Node, run func(x, y []array)) {
 	kernel := &kernelCall{run: run}
 	for _, y := range results {

@@ -41,7 +41,8 @@ func Platform(b compute.Backend) (string, error) {
 	return pointer[pjrt.Client](x, "client").Platform(), nil
 }
 
-// registered tells whether a plugin accepted the kernels, which a process may register once.
+// registered has a function for each plugin. It registers the kernels at its first call, as a plugin accepts them only
+// once in a process, and returns the same error at all calls.
 var registered sync.Map // *pjrt.Plugin → func() error
 
 // Register makes XLA on a CPU run the kernels, or returns an error if it cannot. plugin is the backend's plugin file.
@@ -87,8 +88,8 @@ func takesForeign(b compute.Backend) bool {
 	return found && handlers.(func() error)() == nil
 }
 
-// Donate lets XLA overwrite a parameter with its new value, instead of allocating memory. go-xla does not pass on
-// GoMLX's permission to do so. On other backends Donate does nothing.
+// Donate lets XLA overwrite a parameter with its new value, instead of allocating memory. It is needed because go-xla
+// ignores GoMLX's request to donate inputs. On other backends Donate does nothing.
 func Donate(parameter *Node) {
 	node, ok := InternalBackendOutputs(parameter)[0].(*xla.Node)
 	if !ok || checkXLA() != nil {

@@ -31,7 +31,8 @@ func optional(x []array, i int) (a array) {
 	return a
 }
 
-// each computes rows by f if package lanes works here, else by loop. It uses all cores if numbers is large.
+// each computes rows with f if package lanes works here, else with loop. numbers is how many numbers there are to
+// compute; if they are many, it uses all cores.
 func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(from, to int)) {
 	if haveLanes() {
 		loop = func(from, to int) { f.Run(from, to, words...) }

@@ -8,8 +8,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// This file has kernels for the pure-Go backend, named as in kernels.h. Their loops compute the rows from … to-1 of
-// results.
+// This file has kernels for the pure-Go backend, named as in kernels.h. Their loops compute the result's rows in the
+// range [from, to).
 
 // This is the maximum of a row without entries.
 const lowest = -1e30
@@ -105,8 +105,8 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 	}
 }
 
-// scalars adds entries i … to-1 to y, from number first of each head's share on, in the same order as the vector
-// instructions.
+// scalars adds the entries in [i, to) to y, without vector instructions but in their order. In each head's share of a
+// row it starts at the index first.
 func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	y = y[first:]
 	share := a.width / a.heads
@@ -292,7 +292,7 @@ func hash(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// forRows calls run for all rows. It uses all cores if numbers is large.
+// forRows calls run for ranges that cover all rows: on all cores if the result has many numbers.
 func forRows(rows, numbers int, run func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	if workers < 2 || numbers < 20000 {

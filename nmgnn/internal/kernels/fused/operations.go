@@ -12,16 +12,16 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// These loops replace operations of GoMLX's pure-Go backend that take most of training's time, since they compute an
-// index for each number. Results stay equal bit for bit.
+// GoMLX's own versions of these operations compute an index for each number, which takes most of training's time in
+// pure Go. The loops here replace them. Results stay equal bit for bit.
 
 type (
 	// These are GoMLX's types, with unsafe pointers in place of pointers to unexported types.
 	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
 	operationTable [compute.OpTypeLast]operation
 
-	// A loop returns fill, which computes the result, and which inputs fill may overwrite. If fill is nil, GoMLX
-	// computes the result.
+	// A loop returns the function fill, which computes the result, and in reuse the inputs that fill may overwrite. If
+	// fill is nil, GoMLX computes the result.
 	loop func(t *goInsides, node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int)
 )
 
@@ -80,7 +80,7 @@ func Hasten(b compute.Backend) (end func()) {
 	return func() { t.asked.Delete(pointer) }
 }
 
-// Calls to package lanes do not pay for arrays of fewer numbers.
+// Arrays of fewer numbers are too small to be worth a call of package lanes.
 const few = 64
 
 // haveLanes is a variable, so that tests can replace it.
@@ -114,8 +114,8 @@ func (t *goInsides) shapeOf(node unsafe.Pointer) []int {
 
 type walk struct{ rows, columns, xRow, xColumn, zRow, zColumn int }
 
-// walkOf returns how to combine arrays of n and m numbers with shapes x and z. alike means that the shapes are equal or
-// one array is a single number. If ok is false, GoMLX combines them.
+// walkOf returns how an elementwise operation walks two arrays of n and m numbers with shapes x and z. alike means that
+// the shapes are equal or one array is a single number. If ok is false, the operation is left to GoMLX.
 func walkOf(x, z []int, n, m int) (w walk, alike, ok bool) {
 	switch {
 	case m == 1:

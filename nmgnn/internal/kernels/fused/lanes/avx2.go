@@ -49,7 +49,7 @@ func AddFours(y, h []float32, columns []int32, stride int, weights []float32, st
 }
 
 // DropEach sets y[i] to 0 if mix(mix((first+i) ^ key0) + key1) < bound, else to x[i]·scale, for i < n. It returns n:
-// len(y) rounded down to a multiple of eight. mix is "lowbias32"; nil x means ones.
+// len(y) rounded down to a multiple of eight. mix is the hash function lowbias32; nil x means ones.
 func DropEach(y, x []float32, first, key0, key1, bound uint32, scale float32) int {
 	n := len(y) &^ 7
 	if n == 0 {

@@ -1,6 +1,8 @@
-// Package lanes has loops in vector instructions, which Go's compiler does not use. Results equal those of package
-// fused's Go loops bit for bit. The functions of avx2.go call AVX2 assembly, which a package with cgo may not hold.
-// Each [Function] is in lanes.wasm (built from lanes.c by build.sh), a WebAssembly module that shares the program's
+// Package lanes has loops of package fused in vector instructions, which Go's compiler does not use. Results equal
+// those of the loops in Go bit for bit.
+//
+// On amd64, the functions of avx2.go call AVX2 assembly, which package fused may not hold, as it uses cgo. In
+// WebAssembly each [Function] is in the module lanes.wasm (built from lanes.c by build.sh), which shares the program's
 // memory, so calls copy nothing.
 package lanes
 

@@ -41,8 +41,8 @@ var start = sync.OnceValue(func() (works bool) {
 	return shared()
 })
 
-// program returns the JavaScript object that runs this program. syscall/js does not export it, but wasm_exec.js numbers
-// it directly after the global object.
+// program returns the JavaScript object that runs this program. syscall/js does not export it; in wasm_exec.js its id
+// is the one after the global object's.
 func program() js.Value {
 	global := js.Global()
 	own := global
@@ -61,7 +61,7 @@ func shared() bool {
 	return [5]float32(y) == [5]float32{1, -1, 0, 1, -1}
 }
 
-// Run calls f with args, which lanes.c lists. f computes rows, parts or numbers from … to-1.
+// Run calls f with args, which lanes.c lists. f computes the rows, parts or numbers in the range [from, to).
 func (f Function) Run(from, to int, args ...Word) {
 	a := append([]Word(nil), args...)
 	exported[f].Invoke(int(uintptr(unsafe.Pointer(&a[0]))), from, to)
