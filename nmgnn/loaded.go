@@ -17,12 +17,13 @@ import (
 
 // Loaded is a graph and its features in variables: the input of a [Model].
 type Loaded struct {
-	near      *adjacency
-	sparse    *sparseFeatures // nil if dense
-	dense     *model.Variable
-	denseT    *model.Variable // dense's transpose; nil if the backend is not faster with it
-	positions *model.Variable // each entry's index in dropout's random numbers, if sparse features are stored densely
-	large     bool            // dense must not be copied
+	near   *adjacency
+	sparse *sparseFeatures // nil if dense
+	dense  *model.Variable
+	denseT *model.Variable // dense's transpose; nil if the backend is not faster with it
+	// for sparse features stored densely: each element's number, by which dropout draws for it
+	positions *model.Variable
+	large     bool // dense must not be copied
 }
 
 // LoadOptions configure [Load].

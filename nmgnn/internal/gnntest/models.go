@@ -17,7 +17,7 @@ import (
 // equally many.
 const CaseFeatures = 6
 
-// Case is a test case: a model, named by its settings.
+// Case is a test case: Change sets the hyperparameters of its model, Name names them.
 type Case struct {
 	Name   string
 	Change func(p *hyper.Parameters)

@@ -57,8 +57,8 @@ func CheckOpen(b compute.Backend) error {
 	return nil
 }
 
-// Compile compiles build, a computation with the store's variables, for inputs of these shapes. id names the backend in
-// errors.
+// Compile compiles the computation that build adds, which may use the store's variables, for inputs of these shapes.
+// Errors name the backend by id.
 func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Store, build F,
 	inputs ...shapes.Shape) (*model.Exec, error) {
 	if err := CheckOpen(b); err != nil {

@@ -22,7 +22,7 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// writer builds the programs for GPUs with XLA on the CPU, and reads them from go-xla's log.
+// writer builds, with XLA's CPU backend, the programs that would run on GPUs, and takes their text from go-xla's log.
 type writer struct {
 	backend *backend.Backend
 	log     bytes.Buffer

@@ -57,8 +57,8 @@ const (
 	completeParam = "/nodemask_complete"
 )
 
-// Lean lets a computation omit additions of zero. If zeroOne is true, masks hold only 0 and 1, and multiplications by
-// masks are omitted too. XLA then fuses differently, which may change rounding.
+// Lean lets a computation omit additions of zero. With zeroOne the caller promises that masks hold only 0 and 1, so
+// that multiplications by masks are omitted, too. XLA then fuses differently, which may change rounding.
 func Lean(g *Graph, zeroOne bool) { model.SetGraphParam(g, leanParam, zeroOne) }
 
 // Complete cancels [Lean] for a computation, whether Lean is called before or after it.
@@ -79,8 +79,9 @@ type Argument struct {
 
 // WithAdjoints returns y with these gradients towards its arguments, and no others.
 //
-// GoMLX allows custom gradients on identities only. So an identity on y receives v, y's gradient, and an identity on
-// each X returns Adjoint(v). An element of X minus itself, which is 0, links both identities.
+// GoMLX allows custom gradients on identities only. So y goes through an identity that keeps v, the gradient it receives,
+// and each X through an identity whose gradient is Adjoint(v). Differentiation must reach y's identity before X's: so y
+// depends on X by an element of X minus itself, which is 0.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
 	for _, a := range arguments {

@@ -241,10 +241,13 @@ func (p Product) LeakyScores(source, target, a *Node, slope float64, gradients b
 		func(d *Node) *Node { return slopes(p.pattern, h, x, d) })
 }
 
-// withLeakyAdjoints returns y = a·LeakyReLU(source_u + target_v) with gradients. Given the gradient d of y, ofTarget
-// returns s_v = Σ_u d_vu·LeakyReLU'(source_u + target_v), and ofSource returns t_u, the same sum over v. The gradients
-// are a·s towards target, a·t towards source and, as LeakyReLU(x) = x·LeakyReLU'(x), Σ_v target_v·s_v + Σ_u
-// source_u·t_u towards a.
+// withLeakyAdjoints returns y = a·LeakyReLU(source_u + target_v) with gradients. Let d be the gradient towards y;
+// ofTarget returns s_v = Σ_u d_vu·LeakyReLU'(source_u + target_v), and ofSource returns t_u, the same terms summed over
+// v. The gradients are:
+//
+//	towards target: a·s
+//	towards source: a·t
+//	towards a:      Σ_v target_v·s_v + Σ_u source_u·t_u, as LeakyReLU(x) = x·LeakyReLU'(x)
 func withLeakyAdjoints(y, source, target, a *Node, ofSource, ofTarget func(d *Node) *Node) *Node {
 	ofSource, ofTarget = Remember(ofSource), Remember(ofTarget)
 	weights := StopGradient(Reshape(a, 1, source.Shape().Dimensions[1]))

@@ -112,8 +112,8 @@ var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entr
 // Lowest is below every score, but small enough in size that subtraction and exp do not overflow.
 const Lowest = -1e30
 
-// New returns a product with the entries of m; pass their values as weights. Variables go below path. Indices out of
-// range, too many entries and unknown kernels are errors.
+// New returns a product with the places of m's entries, not their values: these are in [Values], to be passed as
+// weights. Variables go below path. Indices out of range, too many entries and unknown kernels are errors.
 func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
 	if err := check(m); err != nil {
 		return Product{}, err

@@ -275,7 +275,7 @@ func described(sizes []int) string {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// view returns the numbers in raw: raw's own memory if the machine can read it, else a copy.
+// view returns the numbers in raw. It shares raw's memory if byte order and alignment allow it, else it returns a copy.
 func view[T Number](raw []byte) []T {
 	var zero T
 	n, start := len(raw)/int(unsafe.Sizeof(zero)), unsafe.Pointer(unsafe.SliceData(raw))
