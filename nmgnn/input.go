@@ -111,7 +111,7 @@ type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node          // values after dropout, once it was applied twice; nil until then
+	weighed *Node          // values after a second dropout; nil while at most one was applied
 	dropped kernels.Stream // the random stream of the first dropout; unused if rate is 0
 	rate    float64
 }

@@ -21,7 +21,7 @@ type Loaded struct {
 	sparse *sparseFeatures // nil if dense
 	dense  *model.Variable
 	denseT *model.Variable // dense's transpose; nil if the backend is not faster with it
-	// for sparse features stored densely: each element's number, by which dropout draws for it
+	// for sparse features stored densely: each element's index among the sparse entries, from which dropout draws
 	positions *model.Variable
 	large     bool // dense must not be copied
 }
@@ -32,8 +32,8 @@ type LoadOptions struct {
 	// run on any backend.
 	Backend   compute.Backend
 	Gradients bool // allows computations with gradients
-	// Room is the largest number of entries that the graph may have in a later [Loaded.Replace], FeatureRoom that of
-	// sparse features; 0: as many as now. With scatter operations these numbers cannot change.
+	// Room and FeatureRoom are the largest numbers of entries that the graph and the sparse features may have in a
+	// later [Loaded.Replace]; 0 means as many as now. With scatter operations these numbers cannot change.
 	Room, FeatureRoom int
 	// Directed stores the graph's transpose even if the graph is symmetric, so that a directed graph can replace it.
 	Directed bool
@@ -42,7 +42,8 @@ type LoadOptions struct {
 	Share compute.Backend
 }
 
-// Load stores a graph and its features in variables below path. Each node needs a row of features, perhaps of width 0.
+// Load stores a graph and its features in variables below path. The features have one row per node; their width may be
+// 0.
 func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, o LoadOptions) (*Loaded, error) {
 	n, plan, gradients := edges.NumNodes(), kernels.PlanFor(o.Backend, x.Density()), o.Gradients
 	if x.Rows != n {
@@ -83,8 +84,8 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 	return d, into.Err()
 }
 
-// WithEdges returns d's features with another graph of as many nodes, for computations without gradients. The graph is
-// stored below path, with room for this many entries (0: as many as it has).
+// WithEdges returns d's features with another graph that has the same number of nodes, for computations without
+// gradients. It stores the graph below path, with space for room entries (0: as many as edges has).
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
@@ -95,8 +96,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions returns each nonzero entry's index in the sparse matrix. By it, a seed drops the same entries from
-// dense features as from sparse ones.
+// densePositions returns each nonzero entry's index in the sparse matrix. Dropout draws by this index, so with the same
+// seed it drops the same entries from dense features as from sparse ones.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {
@@ -135,7 +136,7 @@ func (d *Loaded) Features(g *Graph, train bool) Input {
 	return x
 }
 
-// SetDegrees sets |N_v| of each node v, for a graph that lacks some neighbours.
+// SetDegrees sets each node's degree |N_v|, for a subgraph in which some neighbours of nodes are missing.
 func (d *Loaded) SetDegrees(degrees []float32) error {
 	return d.near.set(&d.near.degrees, "degree", degrees)
 }

@@ -83,8 +83,8 @@ func (m Model) isLean() bool {
 	})
 }
 
-// seen returns k+1 tensors [nodes, 1], one for the features and one for each of h^(1)…h^(k). It is nonzero at the rows
-// that are read; nil means all rows.
+// seen returns k+1 tensors [nodes, 1], one for the features and one for each of h^(1)…h^(k). Each is nonzero at the
+// rows that are read; a nil one means that all rows are.
 func (m Model) seen(p Pass) []*Node {
 	all := make([]*Node, len(m.Layers)+1)
 	if p.Seen == nil || p.After != nil || m.Norm {
@@ -254,7 +254,7 @@ func Build(p hyper.Parameters, classes int) Model {
 
 var layers = map[string]maker{}
 
-// maker makes a layer of this many heads, whose widths sum to width.
+// maker returns a layer with the given number of heads; width is the sum of the heads' widths.
 type maker func(p hyper.Parameters, width, heads int) Layer
 
 func named(model string, layer maker) struct{} {

@@ -147,7 +147,7 @@ func (n Neighbours) othersMasked(keep *Node) *Node {
 			return 0
 		})
 	}
-	// Both are zero in padding rows, as all that entries are multiplied by must be.
+	// Both are zero in padding rows; all factors of entries must be.
 	self, other := n.product.Floats("self", is(true)).NodeValue(g), n.product.Floats("other", is(false)).NodeValue(g)
 	return times(keep, StopGradient(Add(self, Mul(other, n.product.Gather(n.mask)))))
 }
@@ -347,8 +347,9 @@ func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention returns [Neighbours.Attention] for e_vu = LeakyReLU(source_u + target_v), plus bias [1, width] (nil:
-// none). source and target are [nodes, heads]; slope is LeakyReLU's slope below zero.
+// PairAttention returns [Neighbours.Attention] for the scores e_vu = LeakyReLU(source_u + target_v), and adds bias [1,
+// width] (nil: none) to the outputs. source and target are [nodes, heads]; slope is LeakyReLU's slope for negative
+// inputs.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask, bias *Node, rate float64) *Node {
 	n.ofNodes("source", source, 0)
 	n.ofNodes("target", target, source.Shape().Dimensions[1])

@@ -6,7 +6,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Regulariser changes the [Pass] of training in every epoch. Node masking ([Pass].Mask) silences a node towards all
+// Regulariser changes the [Pass] of each training epoch. Node masking ([Pass].Mask) silences a node towards all
 // neighbours in all layers for an epoch, without rescaling. The alternatives:
 //
 //   - [DropEdge] removes edges: a node may still reach some neighbours. Degrees and attention use the remaining edges.
@@ -27,8 +27,8 @@ type DropEdge struct{ Rate float64 }
 func (d DropEdge) Apply(p Pass) Pass {
 	if d.Rate > 0 {
 		if p.Features != nil {
-			// Complete keeps XLA from fusing the validation loss of attention models otherwise than without DropEdge,
-			// which would change its last digit.
+			// Without Complete, XLA would fuse the validation loss of attention models differently with DropEdge than
+			// without it, and its last digit would change.
 			kernels.Complete(p.Features.Graph())
 		}
 		p.Near = p.Near.withoutEdges(p.Random, d.Rate)

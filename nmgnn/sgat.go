@@ -9,7 +9,7 @@ import (
 )
 
 // SGAT is the masked layer of the simplified GAT (eq. 9 of the node-masking paper), which weighs v and its neighbours
-// equally:
+// equally. δ(u) is 0 if u is masked, else 1:
 //
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / |v∪N_v| + b
 type SGAT struct {

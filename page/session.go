@@ -37,7 +37,7 @@ type Request struct {
 	Seed  uint64            `json:"seed"`  // train
 	Watch bool              `json:"watch"` // train: report masked nodes and predictions
 	Pace  int               `json:"pace"`  // train: pause after each epoch, in milliseconds
-	// compare: recorded trials, each as a JSON text
+	// for the request "compare": recorded trials, each a JSON text
 	Records []string `json:"records"`
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
 }

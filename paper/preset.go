@@ -12,8 +12,8 @@ import (
 // MaskedKeepRate is the keep rate p in all of the paper's tables.
 const MaskedKeepRate = 0.5
 
-// Cell returns an unmasked experiment in the cited reading. Models that are not in the paper keep their preset, but
-// early stopping and the edges of new nodes follow the paper.
+// Cell returns an unmasked experiment in the cited reading of the paper (PROTOCOL-2.md). A model not in the paper keeps
+// its preset, except for early stopping and for which edges new nodes bring: these are the paper's.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
@@ -31,8 +31,8 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 	return c
 }
 
-// Masked returns a [Cell] with masking in the cited reading: only train nodes are masked, and a masked node keeps its
-// own term. It has no attention dropout. With keep rate 1, to lack attention dropout is the only change.
+// Masked returns c with masking as in the cited reading: only train nodes are masked, a masked node still counts for
+// itself, and there is no attention dropout. With keep rate 1, only attention dropout is removed.
 func Masked(c record.Cell, keep float64) record.Cell {
 	if !hyper.KeepRate(keep).Active() {
 		return c.Fair()

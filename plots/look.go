@@ -7,7 +7,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// order puts last the two colours that resemble others.
+// order is the order in which series take colours. The two colours that look most like another come last.
 var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
 const brokenDash, referenceDash = "5,3", "5,4"

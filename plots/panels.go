@@ -68,7 +68,7 @@ func (p Panels) SVG() ([]byte, error) {
 	return d.close(), nil
 }
 
-// Places returns the points that have a cell or a note; each name includes its panel's.
+// Places returns the points that have a cell or a note. Each place's name includes its panel's title.
 func (p Panels) Places() ([]Place, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

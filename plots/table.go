@@ -14,7 +14,7 @@ type Field struct {
 	Text string
 	Note string // tooltip, only in HTML
 	Bold bool
-	Down bool // the value is below its reference; needs Bold
+	Down bool // the value is below what it is compared with; needs Bold
 	// Cell holds what a script needs to compute the number again; "" if nothing.
 	Cell string
 }
@@ -120,9 +120,13 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 //   - csv has only header and rows. Line ends inside a cell become \n.
 //   - html is a <table> with a <tbody> for each group, or a <figure> of such tables.
 //
-// It returns an error if a row is shorter or longer than the header, TextColumns exceeds the header, Groups names the
-// first row or one that does not exist, Under or Blocks name a label column or the first column of numbers, or Sections
-// takes the only label column.
+// It returns an error unless all of this holds:
+//
+//   - every row is as long as the header;
+//   - TextColumns is at most that length;
+//   - Groups ascend and begin after the first row;
+//   - Under and Blocks ascend and begin after the first column of numbers;
+//   - Sections leaves a label in each row.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err

@@ -175,10 +175,11 @@ func Pooled(differences [][]float64) (TTest, error) {
 const detectPower = 0.8
 
 // Detectable returns the smallest true mean difference that a two-sided paired t-test of n pairs at p < 0.05 finds with
-// probability 0.8, if differences have standard deviation sd. For the noncentral t distribution of n-1 degrees of
-// freedom, δ = Detectable, λ = δ·√n/sd and the critical value c,
+// probability 0.8, if differences have standard deviation sd. It solves
 //
 //	P(|T'_{n-1}(λ)| > c) = 0.8
+//
+// for δ, where T'_{n-1} is noncentral t with n-1 degrees of freedom, λ = δ·√n/sd, and c is the critical value.
 func Detectable(sd float64, n int) (float64, error) {
 	if !(sd >= 0) || math.IsInf(sd, 1) {
 		return 0, fmt.Errorf("detectable difference: a standard deviation of %v: expected a finite number from 0", sd)

@@ -8,7 +8,7 @@ import (
 	"nodemask/datasets"
 )
 
-// largestBatch limits how many newcomers share a batch. Only a single group of linked newcomers may be larger.
+// largestBatch limits how many newcomers share a batch. A batch is larger only if it is one group of linked newcomers.
 const largestBatch = 512
 
 // links returns each newcomer's neighbours among the newcomers; known is the number of cached nodes.

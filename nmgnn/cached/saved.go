@@ -232,7 +232,7 @@ func decodeMetadata(file *safetensors.File, path, key string, into any) error {
 }
 
 // Check returns an error for a nil model, for missing features, classes, class names or weights, and for settings that
-// are invalid or need several runs.
+// are invalid or need several forward passes (DropGNN).
 func (m *Model) Check() error {
 	switch {
 	case m == nil:
@@ -268,8 +268,8 @@ func (m *Model) String() string {
 		m.Settings.Layers, m.Features, len(m.Classes), m.Data, m.Seed)
 }
 
-// Match puts the columns of f, named names, into the model's order, and reports whether any column moved. If the model
-// has no feature names, Match returns f itself. The error lists the features that f lacks.
+// Match reorders f's columns, whose names are given, to the model's order, and reports whether any column moved. If the
+// model has no feature names, Match returns f itself. The error lists the features that f lacks.
 func (m *Model) Match(names []string, f datasets.Features, file string) (_ datasets.Features, moved bool, err error) {
 	if m.FeatureNames == nil || len(names) != f.Width || slices.Equal(names, m.FeatureNames) {
 		return f, false, nil

@@ -6,9 +6,9 @@
 //		∪ { ĥ_w^(k-1) : w ∈ N_v that arrives with v }) )
 //
 // Here h̃ is a train node's cached representation and ĥ a new node's; h̃^(0) and ĥ^(0) are their features. Train nodes
-// never read new nodes. Where f or g divides by degrees, a train node's counts train neighbours only, a new node's all
-// of its neighbours. For a single arrival this is eq. 4. The paper does not discuss edges among new nodes;
-// [datasets.Newcomers.Apart] omits them.
+// never read new nodes. Where f or g divides by degrees, the degree of a train node counts only train neighbours; the
+// degree of a new node counts all its neighbours. For a single arrival this is eq. 4. The paper does not discuss edges
+// among new nodes; [datasets.Newcomers.Apart] omits them.
 package cached
 
 import (

@@ -25,9 +25,9 @@ import (
 type Options struct {
 	// Class is the class to explain; nil means the predicted one.
 	Class *int
-	// Masks limits how many random masks are evaluated for [Branch].Share, a Shapley value: at most 2²⁴; 0 means
-	// 16,384. If all distinct masks fit, shares are exact; else they are estimated from at least 16 random orders of
-	// the branches.
+	// Masks limits how many masks are evaluated to compute the Shapley values [Branch].Share. It may be at most 2²⁴; 0
+	// means 16,384. If there are no more distinct masks than that, shares are exact; else they are estimated by adding
+	// branches in at least 16 random orders.
 	Masks int
 	// Seed is the seed of the random orders.
 	Seed uint64

@@ -17,7 +17,7 @@ const mostEntries = 1 << 21
 type forest struct {
 	tree  *aggtree.Tree
 	whole []int32          // by tree node: its copy in the unmasked tree
-	muted []int32          // by tree node: the forest node that stands for it where it is masked
+	muted []int32          // by tree node: the forest node that replaces it in copies that mask it
 	known map[string]int32 // forest nodes other than roots, by a key that add makes
 
 	node    []int32 // by forest node: its tree node

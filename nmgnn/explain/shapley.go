@@ -39,8 +39,8 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns the number of sets. A set either leaves a child of one of its nodes out, with all below it, or has the
-// child and any set of the child's own branch.
+// count returns the number of sets. For each child of a node in a set, the set either omits the child and all below it,
+// or contains the child and any set of the child's branch.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -127,8 +127,8 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 				next++
 			}
 		}
-		// A random mask of keep rate p gives this set if it keeps the set's nodes and masks their other children, a and
-		// b nodes. Averaged over p, the change in logit by one more node has the weight ∫ p^a (1-p)^b dp.
+		// A random mask with keep rate p gives this set if it keeps the set's a nodes and masks their b other children.
+		// Averaged over p, the change in logit by one more node has the weight ∫ p^a (1-p)^b dp.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {

@@ -45,7 +45,7 @@ type Graph struct {
 	x        datasets.Features
 	reserved bool
 	nodes    int // rows of x, spare rows included
-	room     int // capacity: neighbours, summed over all nodes
+	room     int // how many neighbours, summed over all nodes, the graph can hold
 	values   int // capacity for values of sparse features
 	err      error
 	loaded   map[place]*loaded
@@ -211,8 +211,9 @@ func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 	return all
 }
 
-// pathIn returns a path that no other graph uses in a store or its checkpoint: a hash of the graph's content or, after
-// Reserve, when that can change, the first numbered path without variables.
+// pathIn returns a path that no other graph uses in a store or its checkpoint. The path is a hash of the graph's
+// content. After Reserve the content can change: then it is the first of the paths numbered 1, 2, … that holds no
+// variables yet.
 func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	if g.reserved {
 		for i := 1; ; i++ {

@@ -25,9 +25,9 @@ func (p KeepRate) Draw(r *rand.Rand, nodes int, maskable []int32) Mask {
 	return m
 }
 
-// DrawDelta returns an epoch's δ [nodes] as training draws it, by [KeepRate.Draw]: over the nodes in train if MaskOver
-// is MaskTrain, else over all nodes. With Rescale, a node that could have been masked but was kept has 1/KeepRate, so
-// that sums keep their expectation.
+// DrawDelta returns an epoch's δ [nodes], the factor of what each node sends to others, as training draws it. It masks
+// the nodes in train if MaskOver is MaskTrain, else all nodes. With Rescale, the factor of a node that could have been
+// masked but was kept is 1/KeepRate instead of 1, so that sums keep their expectation.
 func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 {
 	if p.MaskOver != MaskTrain {
 		train = nil

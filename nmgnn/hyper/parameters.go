@@ -26,7 +26,7 @@ type Parameters struct {
 	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout applies; "": every layer's input
 	// add a layer's input to its output if their widths are equal
 	Residual bool `json:"residual,omitempty"`
-	// attention heads in the hidden layers of GAT and GATv2. SGAT has heads only with attention dropout.
+	// attention heads in the hidden layers of GAT and GATv2, and of SGAT if it has attention dropout
 	Heads int `json:"heads,omitempty"`
 	// probability of dropping an attention weight, in GAT, SGAT and GATv2
 	AttentionDropout float64 `json:"attention_dropout,omitempty"`
@@ -103,9 +103,9 @@ const standard = "standard"
 
 // Preset returns a preset's parameters, or an error for an unknown name. "standard" is GIN-0; the paper leaves most of
 // its settings open, so they were chosen by validation scores without masking. "gat" is GAT with its authors' settings
-// for Cora (Veličković et al. 2018) and the paper's early stopping. "paper" is GIN as the paper and its references
-// describe it (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation, logits from all layers and the early
-// stopping of GAT's authors.
+// for Cora (Veličković et al. 2018) and the node-masking paper's early stopping. "paper" is GIN as that paper and its
+// references describe it (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation, logits from all layers and the
+// early stopping of GAT's authors.
 func Preset(name string) (Parameters, error) {
 	p := Parameters{
 		Preset: name, Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 1, Dropout: 0.5,

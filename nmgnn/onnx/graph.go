@@ -20,7 +20,7 @@ type value struct {
 	width int
 }
 
-// builder collects an ONNX graph. It keeps the first error; later calls have no effect that matters.
+// builder collects an ONNX graph. It keeps the first error; later calls are safe, but their results are not used.
 type builder struct {
 	nodes        []node
 	initializers []message
@@ -177,7 +177,7 @@ func (b *builder) split(v value, heads int) string {
 	return b.add("Reshape", []string{v.name, b.ints(0, int64(heads), int64(v.width/heads))}) // 0 keeps the dimension
 }
 
-// perHead applies an operator, for each head, to its columns of v and its column of w [rows, heads].
+// perHead applies an operator to each head's columns of v and that head's column of w [rows, heads].
 func (b *builder) perHead(op string, v, w value) value {
 	if w.width == 1 {
 		return b.elementwise(op, v, w.name)

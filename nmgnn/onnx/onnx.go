@@ -1,13 +1,13 @@
-// Package onnx writes trained models as ONNX files, which programs in other languages run without this project.
+// Package onnx writes trained models as ONNX files, so that programs in other languages can run them without this
+// project.
 //
-// A file's graph computes the model outside training: nothing is masked or dropped, and batch normalisation uses its
-// running statistics. If the model was trained on features divided by their rows' sums, the graph divides them, too.
-// Inputs:
+// The graph in a file is the model's inference: nothing is masked or dropped, and batch normalisation uses its running
+// statistics. If the model was trained on features divided by their rows' sums, the graph divides them, too. Inputs:
 //
 //	x           float32 [nodes, features], as a data set has them
 //	edge_index  int64 [2, edges], as in PyTorch Geometric: row 0 has the sources u, row 1 the targets v. v aggregates
-//	            from u. An undirected edge is listed in both directions. Self-loops are left out; an edge that is
-//	            listed twice counts twice.
+//	            from u. List an undirected edge in both directions. Self-loops are ignored; an edge that is listed
+//	            twice counts twice.
 //
 // Output:
 //
@@ -35,9 +35,9 @@ import (
 
 const maxBytes = 1<<31 - 1
 
-// Save writes the model atomically as an ONNX file, which names the program's version unless that is "". Equal models
-// give equal files. It returns an error for a model that has custom layers or that [cached.Model.Check] refuses, or a
-// file over ONNX's 2 GiB.
+// Save atomically writes the model as an ONNX file, with version in its metadata unless that is "". Equal models give
+// equal files. It returns an error if the model has custom layers, if [cached.Model.Check] refuses it, or if the file
+// would exceed ONNX's limit of 2 GiB.
 func Save(path string, m *cached.Model, version string) error {
 	file, err := convert(m, version)
 	if err != nil {

@@ -98,8 +98,8 @@ func ints(name string, numbers []int64, dims ...int) message {
 	return m
 }
 
-// tensorOf returns the beginning of a TensorProto. The caller appends its raw_data: little-endian numbers of size bytes
-// in all.
+// tensorOf returns the beginning of a TensorProto. The caller must append raw_data: the numbers, little-endian. size is
+// the length of raw_data in bytes.
 func tensorOf(name string, element uint64, size int, dims []int) message {
 	m := make(message, 0, size+len(name)+64)
 	for _, d := range dims {

@@ -40,8 +40,8 @@ func (t Result) Holds() bool { return t.Difference <= tolerance }
 // Options select the tree that [Check] runs the model on.
 type Options struct {
 	// Pruned removes masked nodes from the tree instead of masking them. Set it for all layers but GAT and GATv2, whose
-	// softmax includes masked neighbours (section 5: normalise, then mask). Otherwise a layer that ignores the mask
-	// would pass the check.
+	// softmax includes masked neighbours (section 5: normalise, then mask). If it is unset for other layers, a layer
+	// that ignores the mask passes the check.
 	Mask []bool
 	// Pruned removes masked nodes from the tree instead of masking them. Leave it unset for GAT and GATv2, whose
 	// softmax includes masked neighbours (section 5: normalise, then mask). Set it for other layers; unless it is set,
@@ -146,8 +146,8 @@ func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, lef
 	if err != nil {
 		return err
 	}
-	// The estimate is of eight copies of each hidden layer. For a star of 300,000 nodes it gives 1.4 GB; 1.8 GB were
-	// measured.
+	// The estimate counts each hidden layer's outputs eight times. For a star of 300,000 nodes it is 1.4 GB; measured
+	// were 1.8 GB.
 	nodes := float64(g.Edges.NumNodes()) + float64(counts.Total)
 	need := nodes * 4 * float64(2*g.Features.Width+8*(hops-1)*p.Hidden)
 	if need > float64(left.Bytes) {

@@ -50,13 +50,14 @@ func (t *trainer) Representations() (all []infer.Representation, err error) {
 }
 
 // testGraph names a test graph. view is the index of its view: 0 for the trainer's view, then those of [options].Also.
-// With cached it has only the edges of [datasets.View.CachedEdges], to which together adds those between new nodes.
+// If cached is set, the graph has only the edges of [datasets.View.CachedEdges]; if together is set too, also those
+// between new nodes.
 type testGraph struct {
 	view             int
 	cached, together bool
 }
 
-// arrivals is a view's test graph, loaded with the features of the trainer's test graph.
+// arrivals is the test graph of a view, loaded; it shares the features of the trainer's test graph.
 type arrivals struct {
 	data *nmgnn.Loaded
 	of   *datasets.View // the trainer's view when data was loaded
@@ -131,7 +132,8 @@ func (t *trainer) Predict(_ context.Context, trial *Result) ([]int32, error) {
 	return t.predict(testGraph{})
 }
 
-// PredictCached predicts with the weights that Predict has set, as Cache does.
+// PredictCached predicts from cached representations. Like Cache, it uses the weights that Predict set: call Predict
+// first.
 func (t *trainer) PredictCached(_ context.Context, _ *Result, together bool) ([]int32, error) {
 	return t.predict(testGraph{cached: true, together: together})
 }

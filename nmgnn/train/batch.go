@@ -10,8 +10,9 @@ import (
 )
 
 type shape struct {
-	own    int // largest number of nodes in a cluster
-	nodes  int // rows of a batch: own + most neighbours outside a cluster + 1 if filler
+	own int // largest number of nodes in a cluster
+	// rows of a batch: own + the largest number of outside neighbours of any cluster + 1 if there is a filler row
+	nodes  int
 	edges  int // largest number of edges into a cluster's nodes
 	values int // largest number of sparse feature values
 	filler bool
@@ -34,8 +35,8 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround returns the neighbours of own nodes that are neither own nor rejected by skip, and the number of edges into
-// own nodes, without those from rejected neighbours.
+// surround returns the halo: the neighbours of own nodes, without the own nodes and without those that skip rejects. It
+// also returns the number of edges into own nodes, without edges from rejected neighbours.
 func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (halo []int32, edges int) {
 	for i, v := range own {
 		p.of[v] = int32(i)

@@ -39,7 +39,7 @@ type engine struct {
 }
 
 type scored struct {
-	nodes  [][]int32 // nodes in the loss by cluster, as positions within it
+	nodes  [][]int32 // by cluster: the nodes in the loss, as positions within the cluster
 	labels [][]int32
 	most   int
 	all    int

@@ -28,7 +28,8 @@ func (x Experiment) size() graphSize {
 }
 
 // Within returns an error if the experiment would take more than limit bytes of memory (the error then wraps
-// memory.ErrTooLarge) or more than is free. It guards against settings from a file.
+// memory.ErrTooLarge) or more than is free. It guards against settings, read from a file, that would need too much
+// memory.
 func (x Experiment) Within(b *backend.Backend, limit int64) error {
 	if need := x.memory(b, 1); need > float64(limit) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
@@ -99,7 +100,7 @@ const (
 	outputCopies = 5 // a layer's output, its gradient, and temporaries
 	passCopies   = 2 // a layer's output, on device and host
 	entryCopies  = 8
-	scoreCopies  = 2 // logits; in truth up to 4 copies if the train graph is the whole graph
+	scoreCopies  = 2 // logits; up to 4 copies if the train graph is the whole graph, which the estimate ignores
 )
 
 func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
@@ -127,7 +128,8 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {
-		features = 4 * 2 * float64(s.Values) // columns and values, also those of the transpose; of several graphs
+		// column numbers and values of features and their transpose, for several graphs
+		features = 4 * 2 * float64(s.Values)
 	}
 	weights, hidden := s.numbers(p)
 	outputs := outputCopies*hidden + scoreCopies*float64(s.Classes)

@@ -272,8 +272,8 @@ func scoreCached(ctx context.Context, p trainable, trial *Result, together bool)
 	return &m, err
 }
 
-// Epoch holds the training loss, computed with mask and dropout before the weights change, and validation scores,
-// computed without them afterwards.
+// Epoch holds the training loss, computed with mask and dropout before the weights change, and the validation scores,
+// computed without mask and dropout after it.
 type Epoch struct {
 	TrainLoss, ValidationLoss, ValidationF1, ValidationAccuracy float64
 }
@@ -286,7 +286,8 @@ type Result struct {
 	Seconds    float64       // time of training and evaluation, without compiling
 	Validation stats.Metrics // validation nodes' scores at the best epoch
 	Test       stats.Metrics // test nodes' scores at the best epoch
-	// area under the ROC curve of test nodes; nil from InBatches, or unless there are two classes and both occur
+	// area under the ROC curve of test nodes; nil from InBatches, if there are not exactly two classes, or if all test
+	// nodes are of one
 	AUC         *float64
 	Predictions []int32 // predicted class of every node of the whole graph; -1: not in the test graph
 	Weights     []infer.Weight

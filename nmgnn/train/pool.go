@@ -20,9 +20,9 @@ type Pool struct {
 	wait sync.WaitGroup
 }
 
-// NewPool returns a pool with this many jobs (0 means 1). Each job's [Runner] keeps up to programs compiled programs (0
-// means 1). Close the pool after use.
-func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
+// NewPool returns a pool with this many jobs (0 means 1). Each job's [Runner] keeps at most maxPrograms compiled
+// programs (0 means 1). Close the pool after use.
+func NewPool(b *backend.Backend, jobs, maxPrograms int) (*Pool, error) {
 	open, err := b.ForJobs()
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
 		p.jobs = append(p.jobs, todo)
 		p.wait.Go(func() {
 			own, err := open(job)
-			r := &Runner{backend: own, Programs: programs}
+			r := &Runner{backend: own, Programs: maxPrograms}
 			for work := range todo {
 				work(r, err)
 			}
@@ -46,8 +46,8 @@ func NewPool(b *backend.Backend, jobs, programs int) (*Pool, error) {
 	return p, nil
 }
 
-// Run makes each job call work once, in parallel. It returns the first error, which cancels the other jobs' context, or
-// an error if the pool is closed. Do not call Run or Close before Run returns.
+// Run calls the function work once in each job, in parallel. It returns the first error, which also cancels the other
+// jobs' context, or an error if the pool is closed. Do not call Run or Close before Run returns.
 func (p *Pool) Run(ctx context.Context, work func(ctx context.Context, r *Runner) error) error {
 	if p.jobs == nil {
 		return errors.New("the pool is closed: expected a new one")

@@ -198,7 +198,8 @@ func (r *Runner) turnTo(x Experiment, of program, view *datasets.View, o options
 	return err
 }
 
-// program is the part of an experiment that a compiled program depends on: equal values share one.
+// program holds what a compiled program depends on: experiments whose program values are equal share a compiled
+// program.
 type program struct {
 	Experiment
 	readings, masks       bool

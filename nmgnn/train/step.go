@@ -29,7 +29,7 @@ type trainStep struct {
 	Rates        *kernels.Rates // drop rates held in variables; nil: constants
 	LearningRate float64
 	Targets      *targets // nodes in the loss; nil: the step changes no weights
-	SeesScored   bool     // the field More reads logits of the nodes in Targets alone
+	SeesScored   bool     // the function More reads only the logits of the nodes in Targets
 	// After is as in [nmgnn.Pass]; may be nil.
 	After func(layer int, h *Node) *Node
 	// More, if set, computes further outputs from the updated weights and the step's logits.

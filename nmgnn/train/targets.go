@@ -115,8 +115,7 @@ func newTargets(store *model.Store, name string, score, labels []int32, nodes, c
 	return t, into.Err()
 }
 
-// newPaddedTargets returns targets with room for as many nodes as slots says, and without nodes yet; [targets.Replace]
-// sets them.
+// newPaddedTargets returns empty targets with room for this many slots; [targets.Replace] fills them.
 func newPaddedTargets(store *model.Store, name string, slots, classes int) (*targets, error) {
 	t, err := newTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
 	if err != nil {

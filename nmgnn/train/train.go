@@ -18,7 +18,7 @@ import (
 // stopped is a trial's result under one stopping rule.
 type stopped struct {
 	earlyStopping
-	// View is the index of the view that validates: 0 is the trainer's view, then come [options].Also.
+	// View is the index of the view that validates: 0 for the trainer's view, then those of [options].Also.
 	View int
 
 	History    []Epoch // epochs until patience ran out, validated on this view
@@ -150,7 +150,7 @@ type earlyStopping struct {
 	Patience int
 
 	loss, score  float64 // best so far; score is the monitored score, negated if higher is better
-	best, seen   int     // numbers of the best epoch (0: none yet) and the last, from 1
+	best, seen   int     // numbers, from 1, of the best and of the latest epoch; 0: none yet
 	waitingSince int     // epoch from which patience counts
 }
 
@@ -178,8 +178,8 @@ func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	return false
 }
 
-// observeEither counts an epoch as the best if neither its loss nor its accuracy is worse than the best so far; one of
-// them is enough to begin patience anew. Equal scores count, as accuracy seldom gets better.
+// observeEither counts an epoch as the best if both its loss and its accuracy are at least as good as the best so far.
+// If only one is, patience still begins again. A tie counts, since accuracy seldom gets better.
 func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 	lower, better := scores.ValidationLoss <= e.loss, -scores.ValidationAccuracy <= e.score
 	if lower {

@@ -155,8 +155,8 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", gomlx.DataScope, name), phase.Edges, x, o)
 }
 
-// validationsOf returns the distinct validation phases and, for each view, the index of its phase. Views with
-// [datasets.TrainEdges] have a phase of their own; all others share one.
+// validationsOf returns the distinct validation phases and, for each view, the index of its phase. There are at most
+// two: one for the views with [datasets.TrainEdges], one for all others.
 func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range views {
@@ -172,8 +172,8 @@ func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	return phases, by
 }
 
-// withRoom returns how many entries to reserve for a split with n entries, so that most other splits fit, too. all is the
-// whole graph's number of entries.
+// withRoom returns how many adjacency entries to reserve for a split that has n of them, so that most other splits fit,
+// too; all is the whole graph's number.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
 // forward runs the model without mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].
@@ -294,9 +294,9 @@ func (o options) rates() []float64 {
 }
 
 // switchTo changes view and options without compiling, for an experiment of the same program ([programOf]). Results
-// equal those of a new trainer. It returns [kernels.ErrNoFit] if a set of the split has another number of nodes than
-// before, if the split's edges do not fit ([options].Room), or if two drop rates that were equal now differ, or
-// differed and now are equal. After an error only call Close.
+// equal those of a new trainer. It returns [kernels.ErrNoFit] if the split's train, validation or test set has another
+// size than before, if its edges do not fit ([options].Room), or if other drop rates than before are equal to each
+// other. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := checkTrainable(t.graph, o.views(view)...); err != nil {
 		return err

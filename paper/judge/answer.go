@@ -108,8 +108,8 @@ func (c Choice) On(q Question) Question {
 	return q
 }
 
-// Levels returns the question on GIN of [Stated] for three lists of readings: with features divided by their sum; the
-// same but stopped early on macro F1; and with raw features.
+// Levels returns [Stated]'s question on GIN three times, each limited to some readings: divided has features divided by
+// their sum; onF1 also stops early on macro F1; raw has raw features.
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
 	divided, err = QuestionOf(Stated, data, "gin", setting)
 	if err != nil {
@@ -129,9 +129,9 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Ask returns the effect of a contrast in the cited reading, changed by choice; the zero Contrast is masked minus
-// unmasked. The answer has no verdict, and its p-value is not corrected for multiple tests. Errors are those of
-// [Question.Effects].
+// Ask returns the effect that a contrast defines (the zero Contrast: masked minus unmasked). It is that in the cited
+// reading of the paper (PROTOCOL-2.md), with choice applied. The answer has no verdict, and its p-value is not
+// corrected for multiple tests. Errors are those of [Question.Effects].
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)
@@ -186,8 +186,8 @@ func WithChoice(choice Choice) (rows []Row) {
 	return rows
 }
 
-// Answers returns each row's answers, by data set and setting. P-values (1 for incomplete answers) are Holm-corrected
-// over the answers of the cited reading and those of other readings.
+// Answers returns each row's answers, by data set and setting. P-values are Holm-corrected jointly, over the answers in
+// the cited reading and all that differ from it; incomplete answers count as 1.
 func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 	var p []float64
 	var of []*float64
@@ -252,9 +252,8 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robust counts the distinct, complete readings of [Stated] and [Choices] (readings), those whose contrast is
-// significantly above -contrast.Margin (above), and those significantly below it (below). The zero Contrast is masked
-// minus unmasked.
+// Robust returns the number of distinct, complete readings in [Stated] and [Choices], and in how many of them the
+// contrast is significantly above and significantly below -contrast.Margin. The zero Contrast is masked minus unmasked.
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast Contrast) (readings, above, below int, err error) {
 	q, err := QuestionOf(Stated, data, model, setting)

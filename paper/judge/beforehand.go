@@ -243,8 +243,8 @@ func ruleQuantity(name string) Quantity {
 // Fitted is a rule with its leave-one-graph-out score: a rule fitted to all other graphs predicts each graph's cases.
 type Fitted struct {
 	Rule
-	// Right counts the cases, of Cases on this many Graphs, that such rules predict rightly; Nothing counts those that
-	// "no effect" predicts rightly.
+	// Of the Cases cases on Graphs graphs, Right is how many the fitted rules predict correctly, and Nothing how many
+	// "no effect" would.
 	Right, Nothing, Cases, Graphs int
 	Fewest                        int  // number of splits of the case with the fewest
 	Complete                      bool // all of the protocol's cases and splits ran
@@ -349,8 +349,8 @@ func commonest(cases []Case, rescaled bool) (best Rule, most int) {
 	return best, most
 }
 
-// Expects returns the rule's prediction for c, such as "helps", or "needs the graph" if c lacks a quantity that it
-// uses.
+// Expects returns the rule's prediction for c, such as "helps", or "needs the graph" if the rule uses a quantity that c
+// does not have.
 func (f Fitted) Expects(c Case) string {
 	switch r := f.Rule; {
 	case !f.Beats():

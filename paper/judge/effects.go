@@ -27,7 +27,7 @@ type Question struct {
 // predictions from cached representations.
 type Scores struct{ Plain, Masked, PlainCached, MaskedCached float64 }
 
-// Contrast defines an effect on macro F1 and the margin of the claim on it: that the effect is above -Margin points.
+// Contrast defines an effect on macro F1, and Margin: the claim tested is that the effect is above -Margin points.
 type Contrast struct {
 	Of        func(Scores) float64 // nil means Masked - Plain
 	PlainOnly bool                 // Of uses only unmasked scores
@@ -40,7 +40,7 @@ type Effect struct {
 	// Differences holds points of macro F1 by train set size, then by split.
 	Differences   [][]float64
 	Plain, Masked []float64 // mean macro F1 in percent, by size
-	// Pooled is a t-test over splits: each split's difference is its mean over train set sizes.
+	// Pooled is a t-test over splits, of each split's difference averaged over train set sizes.
 	Pooled stats.TTest
 }
 

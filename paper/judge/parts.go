@@ -196,8 +196,8 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary returns the readings that differ from the cited one in the named axes alone. It leaves out those with the option
-// "all but validation nodes".
+// vary returns the readings that differ from the cited one only on the named axes. Readings in which new nodes bring
+// edges to all but validation nodes are left out.
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {
@@ -209,8 +209,8 @@ func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	})
 }
 
-// departures returns the cited reading and those that differ from it on one axis, where the paper or its references
-// state the choice.
+// departures returns the cited reading and each reading that differs from it on one axis, for the axes on which the
+// paper or its references state a choice.
 func departures(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {

@@ -120,7 +120,8 @@ func DrawnDesign() Design {
 			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 		}
 		if model == "gat" || model == "sgat" {
-			// Masking replaces attention dropout. To go without it may help by itself, so every arm may.
+			// Masking replaces attention dropout. Omitting that dropout may help by itself, so every arm is allowed to
+			// omit it.
 			g["attention-dropout"] = []string{"0", "0.6"}
 		}
 		return []Grid{g}

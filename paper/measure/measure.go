@@ -188,8 +188,8 @@ func (w *work) report(done, before int, last *record.Record) {
 	}
 }
 
-// TimeLeft estimates, in whole seconds, how long further trials will take if the first ran trials took elapsed; 0 if
-// ran is 0.
+// TimeLeft estimates, in whole seconds, the time for further trials from the time elapsed that the trials so far took;
+// ran is their number. It is 0 if there were none.
 func TimeLeft(elapsed time.Duration, ran, further int) time.Duration {
 	if ran == 0 {
 		return 0

@@ -175,8 +175,8 @@ func (c Cell) Choices() []Choice {
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences returns how the cell differs from usual, a cell of the same model. Attention dropout, which masking
-// removes, is compared with that of usual after masking it likewise.
+// Differences returns how the cell differs from usual, a cell of the same model. Masking removes attention dropout, so
+// the cell's is compared with that of usual at the same keep rate.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice

@@ -54,8 +54,9 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with values by [Axis].Name. It sets the keep rate first: masking removes attention dropout,
-// but one that was chosen must stay. Unknown names and invalid values are errors.
+// Choose returns the cell with the given values set; their keys are names of axes ([Axis].Name). It sets the keep rate
+// first, as that removes attention dropout, so that an attention dropout in values is kept. Unknown names and invalid
+// values are errors.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {

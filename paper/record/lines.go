@@ -19,8 +19,8 @@ var (
 	errTorn   = errors.New("the last line is cut short")
 )
 
-// read calls do for each complete line that starts at the byte from or later, and returns where the last of them ends.
-func (s *Store) read(path string, from int64, do func(number int, t Record)) (end int64, err error) {
+// read calls do for each complete line that starts at offset start or after, and returns the end of the last such line.
+func (s *Store) read(path string, start int64, do func(number int, t Record)) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, err
@@ -28,19 +28,19 @@ func (s *Store) read(path string, from int64, do func(number int, t Record)) (en
 	if !info.Mode().IsRegular() { // opening a pipe would wait for a writer
 		return 0, fmt.Errorf("%s: %w", path, errNoFile)
 	}
-	if info.Size() == from {
-		return from, nil
+	if info.Size() == start {
+		return start, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := f.Seek(from, io.SeekStart); err != nil {
+	if _, err := f.Seek(start, io.SeekStart); err != nil {
 		return 0, err
 	}
 	lines := bufio.NewReaderSize(f, longestLine)
-	end = from
+	end = start
 	var held Pair
 	for number := 1; ; number++ {
 		line, err := lines.ReadSlice('\n')
@@ -64,7 +64,7 @@ func (s *Store) read(path string, from int64, do func(number int, t Record)) (en
 		}
 		if err != nil {
 			where := fmt.Sprintf("line %d", number)
-			if from > 0 {
+			if start > 0 {
 				where = fmt.Sprintf("byte %d", end)
 			}
 			return end, fmt.Errorf("%s: %s: %w: remove the line, and the command that trained it ('nodemask reproduce' or "+

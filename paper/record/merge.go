@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Merge adds to s those trials of from that s does not have, and returns their number. It skips trials that contradict
+// Merge adds to s the trials that other has and s lacks, and returns how many it added. It skips trials that contradict
 // one in s, and names them in the error.
-func (s *Store) Merge(from *Store) (added int, err error) {
-	more, err := from.Load()
+func (s *Store) Merge(other *Store) (added int, err error) {
+	more, err := other.Load()
 	if err != nil {
 		return 0, err
 	}
@@ -25,7 +25,7 @@ func (s *Store) Merge(from *Store) (added int, err error) {
 	for _, r := range more {
 		have, ok := known[idOf(r)]
 		if found := have.Differences(r); ok && len(found) > 0 && have.Digits == r.Digits {
-			wrong = append(wrong, fmt.Errorf("%s: a record of %s, seed %d, %s, contradicts the one in %s: %s", from.folder, r.Cell,
+			wrong = append(wrong, fmt.Errorf("%s: a record of %s, seed %d, %s, contradicts the one in %s: %s", other.folder, r.Cell,
 				r.Seed, r.Backend, s.folder, strings.Join(found, "; ")))
 			continue
 		}

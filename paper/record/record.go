@@ -31,8 +31,9 @@ type Record struct {
 	AUC       *float64 `json:"auc,omitempty"` // with two classes, in percent
 	// MAD is the mean average distance over all nodes of the test graph, for each of a model's representations.
 	MAD *stats.Smoothness `json:"mad,omitempty"`
-	// How many nodes the prediction of the test nodes needs (inductive): all of the graph, as the paper counts; those
-	// within the model's reach; or, with cached representations, fewer.
+	// How many nodes the prediction of the test nodes needs (inductive). Nodes: the whole graph, as in the paper.
+	// NodesReached: those within as many hops as the model has layers. NodesCached: those needed with cached
+	// representations.
 	Nodes        int `json:"nodes,omitempty"`
 	NodesReached int `json:"nodes_reached,omitempty"`
 	NodesCached  int `json:"nodes_cached,omitempty"`

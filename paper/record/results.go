@@ -50,8 +50,8 @@ func LazyResults(load func(...Pair) ([]Record, error), other func(Cell) []Record
 		drawn:  map[drawing]string{}}
 }
 
-// Err returns the first loading error. Records with Readings that have another split for the same seed are an error,
-// too: they come from other data files.
+// Err returns the first loading error. It is also an error if two records with Readings have the same seed but
+// different splits: then they come from different data files.
 func (r *Results) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

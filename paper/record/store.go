@@ -183,8 +183,8 @@ type trialID struct {
 
 func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
-// Backends returns the backends that records may name. A path is not allowed: running a stranger's record again would
-// load a program from it.
+// Backends returns the backends that records may name. A path to a plugin is not allowed: whoever ran a stranger's
+// record again would load code from there.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
 // Merged returns each cell once, with the measurements of all its repeats.
@@ -209,8 +209,8 @@ func Merged(cells []Cell) []Cell {
 // isWhole reports whether a file's last line lacks only its line break. An incomplete record is invalid JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
-// underLock appends the line that choose returns, unless nil. First it removes an incomplete last line, left by a
-// killed process, or adds a missing line break.
+// underLock locks the file and appends the line that choose returns, unless nil. First it repairs the file's end: it
+// removes a last line that a killed process left incomplete, or ends a complete one that has no line break.
 func underLock(path string, choose func() ([]byte, error)) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

@@ -15,7 +15,7 @@ type training struct {
 	Model        string           `json:"model"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Choices are the differences from the model's preset, by [Axis].Name.
+	// Choices maps names of axes ([Axis].Name) to the cell's values where they differ from the model's preset.
 	Choices  map[string]string `json:"choices,omitempty"`
 	Seed     uint64            `json:"seed"` // of trial and split
 	Split    string            `json:"split"`
@@ -81,8 +81,8 @@ func Line(r Record) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// Reading is a trial's result under one stopping rule and one way for new nodes to join. F1 is in percent, to three
-// decimals.
+// Reading is a trial's result under one stopping rule and one way for new nodes to join the graph. F1 is in percent, to
+// three decimals.
 type Reading struct {
 	F1           float64 `json:"f1"`               // macro F1 on test nodes
 	Cached       float64 `json:"cached,omitempty"` // macro F1 from the cache (inductive)
@@ -93,7 +93,7 @@ type Reading struct {
 // Readings holds the results of a trial by [Cell.ReadingName].
 type Readings map[string]Reading
 
-// ReadingName returns the stopping rule and, if inductive, how new nodes join, such as "either/train-edges".
+// ReadingName returns the stopping rule and, if inductive, how new nodes join the graph, such as "either/train-edges".
 func (c Cell) ReadingName() string {
 	if c.Setting != datasets.Inductive {
 		return string(c.Parameters.StopOn)
@@ -116,8 +116,8 @@ func ReadingNames(setting datasets.Setting) (all []string) {
 	return all
 }
 
-// Trained returns the cell whose trials are read off for c: such a trial has a [Reading] for every stopping rule and
-// every way for new nodes to join. It has the preset's stopping and arrivals, and a new split per trial.
+// Trained returns the cell to train to obtain c's results: each of its trials has a [Reading] for every stopping rule
+// and every way for new nodes to join. It has the preset's stopping rule and arrivals, and a new split per trial.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false

@@ -36,8 +36,8 @@ func Records(c record.Cell, f1 ...float64) (all []record.Record) {
 	return all
 }
 
-// Read returns a record with readings. score returns macro F1 in percent, without and with the cache; validation F1
-// equals the former.
+// Read returns a record with readings. score returns macro F1 in percent, first without the cache, then with it;
+// validation F1 is set to the first.
 func Read(c record.Cell, seed uint64, score func(on hyper.StopOn, way datasets.Arrivals) (f1, cached float64),
 ) record.Record {
 	all := record.Readings{}

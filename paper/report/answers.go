@@ -92,8 +92,8 @@ var gainsCells = sync.OnceValue(func() (all []record.Cell) {
 })
 
 // Gains draws masking's gain on Cora by train set size, for GIN and GAT in both settings. It has three curves: the gain
-// in the paper's cited reading (PROTOCOL-2.md), the gain when both sides stop and regularise alike, and the published
-// gain.
+// in the paper's cited reading (PROTOCOL-2.md), the gain when the masked and the unmasked model stop and regularise
+// alike, and the published gain.
 func (e *Evidence) Gains() (plots.Panels, error) {
 	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", OneScale: true, Width: 400,
 		XLabel: "% to train on", YLabel: "points",
@@ -191,8 +191,8 @@ func effectNote(a judge.Answer) string {
 	return note
 }
 
-// AnswersTable returns masking's effects, each a mean over train set sizes, next to the published gains: in the paper's
-// cited reading (PROTOCOL-2.md) and with each of [judge.Choices].
+// AnswersTable returns masking's effects in the paper's cited reading (PROTOCOL-2.md) and with each of [judge.Choices],
+// next to the published gains. Each effect is a mean over train set sizes.
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",
@@ -241,7 +241,7 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 	return t, nil
 }
 
-// PartForest draws masking's effect on Cora in each reading of the paper's text that the part has: [judge.Departures]
+// PartForest draws masking's effect on Cora in each of the part's readings of the paper. The part is [judge.Departures]
 // or [judge.Scale].
 func (e *Evidence) PartForest(part judge.Part) (plots.Forest, error) {
 	title := map[judge.Part]string{judge.Departures: "One step away from the cited reading",

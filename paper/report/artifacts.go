@@ -163,8 +163,8 @@ var shownCells = sync.OnceValue(func() []record.Cell {
 	return record.Merged(slices.Concat(tableCells(), gainsCells()))
 })
 
-// PagesCells returns the cells of artifacts and of [Evidence.Gains] of which web pages can rerun the first trial in
-// minutes: all on Cora, and GIN's on PubMed.
+// PagesCells returns those cells of artifacts and [Evidence.Gains] whose first trial a web page can rerun within
+// minutes: all cells on Cora, and those of GIN on PubMed.
 func PagesCells(artifacts []Artifact) (cells []record.Cell) {
 	for _, c := range slices.Concat(CellsOf(artifacts), gainsCells()) {
 		c.Cached, c.History = false, false // neither changes scores

@@ -35,8 +35,9 @@ func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, 
 	return at, mean, fewest
 }
 
-// bestAgainst compares, per seed, two keep rates: the best that include accepts, and the best of the paper's other
-// rates. The other seeds choose both: choosing and judging on the same trial would favour the side with more rates.
+// For each seed, bestAgainst compares two keep rates: the best of those for which include is true, and the best of the
+// paper's other ones. Which is best is decided on all other seeds, since choosing and judging on the same trial would
+// favour the side with more rates.
 func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	return comparison{name: c.Name, differences: func(r *record.Results) (all []difference) {
 		for _, seed := range c.seeds(r) {
@@ -64,8 +65,8 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere returns this seed's score at one keep rate: the one, of those that include accepts, that is best on the
-// other seeds. others is the number of these seeds.
+// bestElsewhere picks, among the keep rates for which include is true, the best on all seeds but this one, and returns
+// its score on this seed. others is how many other seeds there are.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {

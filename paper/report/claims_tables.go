@@ -214,8 +214,8 @@ func overReadings(grades []judge.Grade) judge.Grade {
 	return judge.CannotTell
 }
 
-// The paper's section 5.4 gives GIN a MAD of 0.65. Up to the difference tolerance we call two MADs "almost identical",
-// as it does.
+// The paper's section 5.4 gives GIN a MAD of 0.65. Two MADs that differ by at most tolerance are "almost identical", in
+// the paper's words.
 const (
 	publishedMADOfGIN = 0.65
 	tolerance         = 0.05

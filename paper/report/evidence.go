@@ -14,7 +14,7 @@ import (
 // afterwards.
 type Evidence struct {
 	Records *record.Results
-	// OnError, if set, receives errors in reading.
+	// OnError, if set, receives each error in loading records.
 	OnError func(error)
 
 	load     func(...record.Pair) ([]record.Record, error)
@@ -84,7 +84,7 @@ func (e *Evidence) fail(err error) {
 	}
 }
 
-// Err returns the first error in reading. After an error, output is incomplete: do not show it.
+// Err returns the first error in loading records. After an error, output is incomplete: do not show it.
 func (e *Evidence) Err() error { return e.err }
 
 // Trials returns the number of trials behind the tables.
@@ -95,7 +95,7 @@ func (e *Evidence) Trials() (n int) {
 	return n
 }
 
-// ReadOff reports whether a cell's numbers can be read off the protocols' trials.
+// ReadOff reports whether the protocols' trials already contain the cell's numbers, so that it need not be run.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)

@@ -52,7 +52,8 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 			if a.Effect != nil {
 				text = fmt.Sprintf("%s, %s", intervalText(a.Effect.Pooled, 1), a.Verdict)
 				if f, _ := judge.GraphFileOf(data); slices.ContainsFunc(a.Effect.Plain, func(f1 float64) bool {
-					return f1 <= f.ConstantF1()+0.1 // 0.1 as slack: in a test set the class's share is rounded
+					// 0.1 as slack: a test set has the largest class's share only up to whole nodes
+					return f1 <= f.ConstantF1()+0.1
 				}) {
 					text += "‡"
 					unlearnt = "; ‡: at a size the plain model does not learn, its mean being no higher than that of the largest " +
@@ -183,7 +184,7 @@ func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) 
 	return cases
 }
 
-// PredictionsTable returns the rules' predictions for graphs without trials.
+// PredictionsTable returns what PROTOCOL-3.md's rules predict for graphs of the catalogue without trials.
 func PredictionsTable() plots.Table {
 	t := plots.Table{ID: "predictions", Title: "What the rules say of graphs that were not run", TextColumns: 2,
 		Header: []string{"graph", "to train on", "degree"}, Caption: "Of the catalogue's counts alone. Where a rule asks for " +

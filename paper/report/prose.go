@@ -238,8 +238,8 @@ func published(model, data, nodes string) (float64, error) {
 	return 0, fmt.Errorf("the paper has no gain of %s on %s, %s nodes", model, data, nodes)
 }
 
-// distance returns how far we are from the paper: the root mean square difference of scores without masking (what is
-// "levels") or of masking's effects ("gains").
+// distance returns how far we are from the paper, as a root mean square difference. If what is "levels", it is that of
+// scores without masking; if "gains", of masking's effects.
 func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
 	c, err := judge.ChoiceOf(choice)
 	if err != nil {
@@ -343,8 +343,8 @@ func (e *Evidence) claimed(id string) (effect, error) {
 	return effect{TTest: *v.Effect}, nil
 }
 
-// cost returns by how much a cache lowers the F1 of "masked" or "plain" GIN. For "without" it returns masked GIN's F1
-// with a cache minus unmasked GIN's without one.
+// cost returns by how much a cache lowers the F1 of GIN, masked (of is "masked") or not ("plain"). If of is "without",
+// it returns masked GIN's F1 with a cache minus unmasked GIN's without one.
 func (e *Evidence) cost(data, of string) (effect, error) {
 	contrast := map[string]func(judge.Scores) float64{
 		"masked":  func(s judge.Scores) float64 { return s.Masked - s.MaskedCached },
@@ -428,8 +428,8 @@ func (e *Evidence) in(part judge.Part) func(model, nodes, reading string) (effec
 	}
 }
 
-// tunedAgainst returns by how much the arm with tuned masking exceeds another arm in the balanced comparison, for GIN
-// on Cora (transductive, 10 % train nodes). Plain is that arm's mean.
+// tunedAgainst returns by how much the arm with tuned masking exceeds the given arm in the balanced comparison, for GIN
+// on Cora (transductive, 10 % train nodes). with names a variant of GIN. Plain is the given arm's mean.
 func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
 	for _, t := range e.tuned(balancedID).cells {
 		if t.Model.Name == "gin" && t.Model.With == with && t.Data == leadingData && t.TrainPercent == 10 &&

@@ -57,7 +57,7 @@ func Published(data, model string, setting datasets.Setting, trainPercent int, m
 // smoothnessScore is the paper's mean average distance on Cora with 10 % train nodes.
 type smoothnessScore struct {
 	model           string
-	dropout, masked bool       // whether with attention dropout; with node masking
+	dropout, masked bool       // with attention dropout; with node masking
 	mad             [2]float64 // in the order of datasets.Settings
 }
 

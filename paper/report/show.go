@@ -76,8 +76,8 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	return c, c.Trials >= 2
 }
 
-// Chosen returns a cell as JSON for web pages that train it: its keep rate, and by axis what it has otherwise than
-// [paper.Cell] or, if masked, [paper.Masked]. It returns "" for a data set that pages do not have.
+// Chosen returns, as JSON for web pages that train the cell, its keep rate and the values, by axis, in which it differs
+// from [paper.Cell] (from [paper.Masked] if it is masked). It returns "" for a data set that pages do not have.
 func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""

@@ -109,8 +109,8 @@ func CountTable(all []Judged) plots.Table {
 
 func orDash(text string) string { return cmp.Or(text, "–") }
 
-// ClaimsForest draws all verdicts: grade, result by the paper's own rule, and pooled effect in points of F1, above 0 if
-// it agrees with the claim.
+// ClaimsForest draws each claim's verdict: the grade, how many comparisons agree significantly, and the pooled effect
+// in points of F1, which is above 0 if it agrees with the claim.
 func ClaimsForest(artifacts []Artifact, e *Evidence) plots.Forest {
 	all := Judge(artifacts, e)
 	f := plots.Forest{ID: SummaryID, Title: "The paper's claims, and what was found",
@@ -220,7 +220,7 @@ func (e *Evidence) filesOf(cells []record.Cell) []string {
 	return files
 }
 
-// finite returns x to six decimals, equal on all machines, or nil if not finite.
+// finite returns x rounded to six decimals, so that all machines write the same, or nil if x is not finite.
 func finite(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

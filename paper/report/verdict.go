@@ -25,7 +25,7 @@ type Verdict struct {
 	Published  *float64 // the paper's mean over these comparisons, or nil
 	Robust     string   // result in other readings of the paper; "" if there are none
 	Detectable float64  // for CannotTell: the true difference that trials would find with a power of 80 %
-	Figures    string   // the numbers, on one line
+	Figures    string   // the numbers behind the grade, on one line
 	command    string   // command that shows the evidence; "" means that of the claim's table
 	files      []string // files of trials; nil means those of the claim's table
 }
@@ -229,12 +229,12 @@ func (v *Verdict) detect() string {
 }
 
 // grade grades a claim from n comparisons: k are significantly above 0 and m below (p < 0.05); pooled is their mean
-// with a 95 % interval over seeds. The first that holds:
+// with a 95 % interval over seeds. The grade is the first that holds:
 //
 //   - reproduced: pooled is significantly above 0, 2k ≥ n and m = 0.
 //   - same direction: pooled is significantly above 0.
 //   - contradicted: pooled is significantly below 0, or its interval ends below half of the published effect.
-//   - can't tell, which [judgePairs] makes under a point if the 90 % interval is within ±1 points.
+//   - can't tell: none of these. [judgePairs] changes this to "under a point" if the 90 % interval is within ±1 points.
 func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	sure := pooled.P < significant
 	switch {
@@ -248,8 +248,8 @@ func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	return judge.CannotTell
 }
 
-// judgeCited grades a claim by PROTOCOL-2.md under one of [judge.Choices], as [judge.NotRun] while splits are missing.
-// published is the paper's mean effect over sizes, or nil.
+// judgeCited grades a claim by PROTOCOL-2.md with one of [judge.Choices]. The grade is [judge.NotRun] while splits are
+// missing. published is the paper's mean effect over sizes, or nil.
 func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice judge.Choice,
 	contrast judge.Contrast, published *float64) Verdict {
 	a, err := judge.Ask(e.cited, data, model, setting, choice, contrast)
@@ -302,11 +302,13 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades a claim that an effect is above the parameter zero: 0, or minus the loss that the claim allows, -1
-// for "loses at most one point". Reproduced: the effect is above it. Same direction: so it is, but the whole interval
-// is above twice or below half of v.Published; or it is unclear, but nine comparisons in ten are above 0. Contradicted:
-// the effect is below it. If zero is 0, [judge.VerdictOf] decides what is above and below; otherwise the interval alone
-// does.
+// gradeCited grades the claim that an effect is above the number zero: 0 or, for "loses at most one point", -1. If zero
+// is 0, [judge.VerdictOf] decides what is above and below; otherwise the interval alone does.
+//
+//   - reproduced: the effect is above zero.
+//   - same direction: the effect is above zero, but its whole interval is above 2·v.Published or below v.Published/2. Or
+//     the effect is neither above nor below, but nine in ten comparisons are above 0.
+//   - contradicted: the effect is below zero.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {

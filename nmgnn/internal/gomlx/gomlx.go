@@ -143,8 +143,8 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// othersParam marks computations that GoMLX's trainers build. There [Make] does not note the range of initial values in
-// the scope's parameters, which a checkpoint would save.
+// othersParam marks computations that GoMLX's trainers build. In these, [Make] leaves the scope's parameters alone.
+// Elsewhere it records the range of initial values there, which a checkpoint would save.
 const othersParam = "/nodemask_others"
 
 // LeaveToOthers lets GoMLX, not [FirstValue], initialise the variables that are made later in g.
@@ -202,8 +202,8 @@ func WeightsOf[W ~weight](store *model.Store) ([]W, error) {
 	return all, nil
 }
 
-// SetWeights copies the weights in all to the store. It returns an error if one of the store's weights is missing in
-// all, or a shape differs.
+// SetWeights copies the given weights to the store. It returns an error if one of the store's weights is not given, or
+// if a shape differs.
 func SetWeights[W ~weight](store *model.Store, all []W) error {
 	weights := make(map[string]weight, len(all))
 	for _, w := range all {

@@ -52,8 +52,8 @@ func attendByParts(p Product, a Attention) *Node {
 	if !a.Gradients {
 		return y
 	}
-	// Let d be the loss's gradient towards y, q the exponentials of the scores, and d' = d / Σ_w q_vw. The gradients
-	// towards h and the scores e are:
+	// Let d be the loss's gradient towards the result y, d' = d / Σ_w q_vw, q the exponentials of the scores e, and
+	// kept the exponentials after dropout. The gradients towards h and e are:
 	//	∂h_u = Σ_v kept_vu·d'_v,   ∂e_vu = kept_vu·⟨d'_v, h_u⟩ - q_vu·⟨d'_v, y_v⟩
 	return WithAdjoints(y, Argument{heard, func(v *Node) *Node { return p.Back(perHead(v, inverse), nil, kept) }},
 		Argument{e, func(v *Node) *Node {

@@ -20,7 +20,8 @@ type Dropped struct {
 	fused  bool
 }
 
-// DropoutOf returns x with the dropout of [Random.DropoutSeen], in a form for products. r must not be nil.
+// DropoutOf returns x with the dropout of [Random.DropoutSeen], not yet applied: products with the result apply it,
+// block by block. r must not be nil.
 func (r *Random) DropoutOf(x *Node, rate float64, seen *Node) Dropped {
 	return Dropped{x: StopGradient(x), seen: seen, stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
 		x.Rank() == 2 && fused.Available(x.Graph())}

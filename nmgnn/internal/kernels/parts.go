@@ -91,23 +91,23 @@ func (p *parts) transposed(e *Node) *Node {
 	return Gather(padRows(e, p.Slots()+1), p.transposedAt().NodeValue(e.Graph()))
 }
 
-// Ints returns a variable [slots, 1] with one number per entry, computed by the function of, and then padding. Later
-// calls with this name return the same variable. Ints panics on failure.
-func (p *parts) Ints(name string, padding int32, of func(m csr.Matrix) []int32) *model.Variable {
-	return once(p, name, p.pattern, padding, of)
+// Ints returns a variable [slots, 1]: first the numbers that compute returns, one per entry, then padding. Later calls
+// with this name return the same variable. Ints panics on failure.
+func (p *parts) Ints(name string, padding int32, compute func(m csr.Matrix) []int32) *model.Variable {
+	return once(p, name, p.pattern, padding, compute)
 }
 
 // Floats is like Ints, with 0 as padding.
-func (p *parts) Floats(name string, of func(m csr.Matrix) []float32) *model.Variable {
-	return once(p, name, p.pattern, 0, of)
+func (p *parts) Floats(name string, compute func(m csr.Matrix) []float32) *model.Variable {
+	return once(p, name, p.pattern, 0, compute)
 }
 
 func once[T int32 | float32](p *parts, name string, direction *pattern, padding T,
-	of func(m csr.Matrix) []T) *model.Variable {
+	compute func(m csr.Matrix) []T) *model.Variable {
 	if v, ok := p.lazy[name]; ok {
 		return v.Variable
 	}
-	values := func() []T { return perSlot(direction, of(p.matrix), padding) }
+	values := func() []T { return perSlot(direction, compute(p.matrix), padding) }
 	into, data := NewConstants(p.constants.store, p.constants.path).Share(p.constants.shares), values()
 	v := add(into, name, data, len(data), 1)
 	if into.err != nil {

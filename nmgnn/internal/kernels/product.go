@@ -45,9 +45,9 @@ type Planned struct {
 	Plan
 }
 
-// PlanFor returns the plan for features of which the share density is not zero. The kernel is [FusedKernel] if b runs
-// it, else [ScatterKernel], which takes up to 27 times as long on a CPU. A nil b means that the backend is not known:
-// the kernel is [ScatterKernel].
+// PlanFor returns the plan for features with this density, the share of values that are not zero. The kernel is
+// [FusedKernel] if b runs it, else [ScatterKernel], which takes up to 27 times as long on a CPU. If b is nil, the
+// backend is not known and the kernel is [ScatterKernel].
 func PlanFor(b compute.Backend, density float64) Plan {
 	if b, ok := b.(Planned); ok {
 		return b.Plan
@@ -77,9 +77,9 @@ type Options struct {
 
 // Product is a sparse matrix [rows, columns] in variables, for use inside a computation.
 //
-// Data of entries are nodes [slots, width]. Each entry has a slot, a row of these nodes. The other slots are padding,
-// where weights and terms of totals must be 0 and other data may be anything. With several heads, each has an equal
-// part of the width, in order. nil weights, masks and factors mean ones.
+// Data for entries are tensors [slots, width] with one row per slot. Every entry has a slot; the remaining slots are
+// padding, where weights and what is passed to Total must be 0 and other data may be anything. Several heads divide the
+// width equally, in order. nil weights, masks and factors mean ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement do not.
@@ -95,7 +95,7 @@ type parts struct {
 	constants *Constants
 	options   Options
 	lazy      map[string]lazy
-	// During Replace, from lists the numbers of the entries in the transpose's order; otherwise it is nil.
+	// the numbers of the entries in the order of the transpose; set only during Replace
 	from []int32
 }
 
@@ -122,7 +122,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		return Product{}, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && o.Slots == 0 {
-		o.Kernel = ScatterKernel // all slots are padding, which this kernel's gradients ignore
+		o.Kernel = ScatterKernel // without entries all slots are padding, which the scatter kernel's gradients ignore
 	}
 	constants := NewConstants(store, path).Share(o.Share)
 	p := &parts{constants: constants, options: o, lazy: map[string]lazy{}}

@@ -8,8 +8,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rates keeps drop rates in variables, so that they can change without recompiling. A dropout is compiled with its
-// first rate, and finds the present one here by that.
+// Rates keeps drop rates in variables, so that they can change without recompiling. A dropout is compiled with the rate
+// it had at first. That rate is its key to look up the current rate here.
 type Rates struct {
 	compiled       []float64
 	bounds, scales *model.Variable // nil without rates

@@ -17,8 +17,8 @@ func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 		func(v *Node) *Node { return p.Back(v, factor, keep) })
 }
 
-// masked returns h times mask, or h itself if the product can skip masked rows by factor. factor is the mask where that
-// speeds up the product, else nil.
+// masked returns what to multiply, and the mask to give to the kernel. If the kernel can skip masked rows, that is h
+// and the mask; else h·mask, and the mask only where it speeds the kernel up.
 func masked(fused bool, h, mask *Node) (product, factor *Node) {
 	if mask == nil {
 		return h, nil

@@ -187,7 +187,7 @@ func (f *File) verify(header []byte) error {
 	}
 	sum := sha256.New()
 	start := lengthSize + int64(len(header))
-	var wrong error // a wrong number, reported only if checksums match: damage is likelier
+	var wrong error // the first invalid number; reported only if checksums match, since otherwise the file is damaged
 	for _, t := range f.tensors {
 		const chunk = 1 << 20
 		for at := t.begin; at < t.end; at += chunk {

@@ -112,7 +112,8 @@ func shows(file *ast.File, x ast.Expr, project string) bool {
 	case *ast.SelectorExpr:
 		name, ok := f.X.(*ast.Ident)
 		if !ok || name.Obj != nil {
-			return true // a method: if it returns nothing, goCommand builds the original cell
+			// a method may return nothing to show: then the build fails, and goCommand builds the cell as it was
+			return true
 		}
 		for _, i := range file.Imports {
 			path := strings.Trim(i.Path.Value, `"`)

@@ -1,4 +1,5 @@
-// Command export writes a graph and the benchmarks' split (10 % train nodes) as raw arrays:
+// Command export writes a graph, and the split of the comparison with other libraries (10 % train nodes), as raw
+// arrays:
 //
 //	go run ./scripts/peers/export cora FOLDER
 package main

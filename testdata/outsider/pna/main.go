@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// PNA is W·[h_v ‖ s·(mean ‖ max ‖ min ‖ std of h_u)] with s = 1 and s = log(|N_v|+1).
+// PNA is W·[h_v ‖ a ‖ log(|N_v|+1)·a], where a = mean ‖ max ‖ min ‖ std of the neighbours' h_u.
 type PNA struct{ Width int }
 
 // Forward maps h [nodes, in] to [nodes, Width].

@@ -258,7 +258,8 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 // near holds a shard's edges: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]], each packed by [reference].
 type near struct{ Offsets, Refs []int64 }
 
-// reference packs a shard's number and a node's number in that shard. The shard number run.Shards stands for the cache.
+// reference packs a shard's number and a node's number in that shard. The shard number run.Shards, one past the last,
+// means that the node is in the model's cache.
 func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }

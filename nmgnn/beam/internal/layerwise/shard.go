@@ -101,7 +101,7 @@ func (r *run) write(step, file string, value any) error {
 	return nil
 }
 
-// read decodes a step's file into the value that into points to. With a nil into it only checks the file.
+// read decodes a step's file into the value that into points to. If into is nil, read only checks the file.
 func (r *run) read(step, file string, into any) error {
 	path := r.path(step, file)
 	raw, err := os.ReadFile(path)
@@ -151,7 +151,7 @@ func (r *run) check(step string, shards []int) (c Counts, err error) {
 }
 
 // rows returns the rows of a layer's input that belong to a shard's nodes. Layers count from 0. The shard number
-// r.Shards stands for the cache.
+// r.Shards, one past the last, means the nodes of the model's cache.
 func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	if shard < r.Shards {
 		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)

@@ -122,11 +122,11 @@ func mustDraw(draw, scale *Node) {
 }
 
 // Matrix is the pattern of a sparse matrix. Row r has entries Offsets[r] … Offsets[r+1]-1; entry i is in column
-// Columns[i]. With several heads, each has an equal part of the columns of the dense matrix h that it multiplies, in
+// Columns[i]. With several heads, each has an equal part of the columns of the dense matrix h that is multiplied, in
 // order.
 //
-// Kernels check neither Offsets, which must ascend from 0 to the number of entries, nor Columns, each of which must be
-// a row of h. With others they read outside their arrays.
+// Offsets must ascend from 0 to the number of entries, and each of Columns must be the number of a row of h. Kernels do
+// not check this: otherwise they read outside their arrays.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
@@ -155,8 +155,9 @@ func (m Matrix) Times(h, weights, positions *Node, r Rows) *Node {
 	return m.times(0, h, weights, positions, r)
 }
 
-// TimesDropped is [Matrix.Times] after [Drop] of weights [entries, 1]. numbers ([entries, 1] int32) has the i of Drop's
-// formula for each entry; nil numbers them in order. TimesDropped panics unless [Skips] returns true.
+// TimesDropped is [Matrix.Times] after [Drop] of weights [entries, 1]. numbers [entries, 1] int32 gives for each entry
+// the i to use in Drop's formula; if it is nil, i is the entry's index. TimesDropped panics unless [Skips] returns
+// true.
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *Node {
 	mustDraw(draw, scale)
 	must("weights", weights, m.entries(), 1)
@@ -167,7 +168,7 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *No
 }
 
 // Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and skips the rows that [Rows]
-// allows. Pure Go does not: skipping would be slower or change the order of sums.
+// allows it to skip. Pure Go does not: skipping would be slower or change the order of sums.
 func Skips(g *Graph) bool { return takesForeign(g.Backend()) }
 
 func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...*Node) *Node {
@@ -279,7 +280,8 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 
 var sumsInOrder atomic.Bool
 
-// HoldSums makes all later programs of this process for XLA on a CPU sum over rows with [Outer].
+// After HoldSums, programs that this process compiles for XLA on a CPU use [Outer] for sums over rows, so that the
+// order of additions is fixed.
 func HoldSums() { sumsInOrder.Store(true) }
 
 // Outer returns xᵀ·v for x [rows, width] and v [rows, out]. It adds in an order that depends on the shapes alone,

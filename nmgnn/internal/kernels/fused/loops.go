@@ -105,8 +105,8 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 	}
 }
 
-// scalars adds the entries in [i, to) to y, without vector instructions but in their order. In each head's share of a
-// row it starts at the index first.
+// scalars adds the entries in [i, to) to y without vector instructions, in the same order of additions as the vector
+// code. In each head's share of a row it starts at the index first.
 func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 	y = y[first:]
 	share := a.width / a.heads
