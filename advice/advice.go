@@ -1,5 +1,6 @@
-// Package advice finds the regulariser, if any, that helps a graph: it chooses configurations by validation on some
-// splits and compares them on others. The caller trains.
+// Package advice finds which regulariser, if any, improves a model on a graph. It chooses configurations by validation
+// scores on some splits, and compares the chosen ones by test scores on other splits. It does not train: the caller
+// passes a [Lab] that does.
 package advice
 
 import (
@@ -18,7 +19,7 @@ const (
 	firstTry    = 200 // seed of the first split that chooses configurations
 	tries       = 3
 	impatient   = 25  // patience, in epochs, of the trials that choose configurations
-	patientCost = 1.4 // time of a trial with the usual patience, divided by that of an impatient one
+	patientCost = 1.4 // how many times longer a trial takes with the usual patience than with this
 	firstFresh  = 300 // seed of the first split that compares regularisers
 )
 
@@ -33,7 +34,7 @@ type Options struct {
 	Data  string // name in printed commands; "" means Graph's name
 	// Models to try; nil means [Models].
 	Models []string
-	// Settings to try; nil means transductive if the graph has its own split, else both.
+	// Settings to try; nil means the transductive one if the graph has its own split, else transductive and inductive.
 	Settings []datasets.Setting
 	// TrainPercent is the percentage of train nodes; 0 means that of the graph's own split, or 10 if it has none.
 	TrainPercent int
@@ -51,7 +52,8 @@ type Options struct {
 type Lab interface {
 	// Trials returns the stored records of c.
 	Trials(c record.Cell) ([]record.Record, error)
-	// Train runs the trials that are not stored. If ctx ends, it keeps finished trials and returns the context's error.
+	// Train runs every cell with every seed, except trials already stored; what describes them in messages. If ctx
+	// ends, it keeps the finished trials and returns ctx's error.
 	Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error
 }
 
@@ -135,9 +137,9 @@ func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o
 // if it also returns the context's error. A second call continues.
 //
 // Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. A
-// regulariser is settled once it has a verdict by the rule of [judge.VerdictOf]. The rule is corrected for all
-// comparisons and for judging each up to ten times: with probability 95 % no "helps" or "hurts" is wrong; with 90 % an
-// interval holds all ten times.
+// regulariser is settled once [judge.VerdictOf] gives a verdict, at an error level corrected for testing up to ten
+// times as splits accumulate and for the number of comparisons. The probability that any "helps" or "hurts" is wrong is
+// at most 5 %. A comparison's intervals contain the true effect at all ten tests with probability 90 %.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {

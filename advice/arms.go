@@ -12,8 +12,7 @@ import (
 
 type arm struct {
 	name string
-	// A configuration sets the record axis called axis to prefix and the drop rate. If axis is "keep", it sets 1 − drop
-	// rate.
+	// A configuration sets the axis to prefix followed by the drop rate. If the axis is "keep", it sets 1 − drop rate.
 	axis, prefix string
 	// cost is the training time on Cora divided by that without a regulariser.
 	cost float64
@@ -32,8 +31,7 @@ func arms() []arm {
 
 var plainArm = arm{cost: 1}
 
-// How many configurations to try, for the plain model and for each regulariser: the first of these that the budget
-// allows.
+// How many configurations may be tried, most first: plainTried for the plain model, armTried for each regulariser.
 var (
 	plainTried = []int{8, 4, 1}
 	armTried   = []int{6, 3, 1}
@@ -46,7 +44,7 @@ func (a arm) value(rate float64) string {
 	return a.prefix + fmt.Sprint(rate)
 }
 
-// configurations lists all drop rates, each with both values of dropout, most promising first.
+// configurations lists the arm's configurations, every drop rate with two values of dropout, most promising first.
 func (a arm) configurations(of map[string]string) []map[string]string {
 	var all []map[string]string
 	add := func(with ...string) {
@@ -75,8 +73,8 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 }
 
 // plainConfigurations lists the plain model's configurations, most promising first. Batch normalisation is tried only
-// in the transductive setting. In the other, test nodes have more neighbours than validation nodes, and it does well in
-// validation and badly in tests.
+// in the transductive setting. In the inductive one test nodes have more neighbours than validation nodes, and a
+// normalised model scores well in validation but badly in the test.
 func plainConfigurations(model string, setting datasets.Setting) []map[string]string {
 	third := []map[string]string{{"decay": "0.0005"}, {"decay": "0"}}
 	switch traits := hyper.TraitsOf(model); {

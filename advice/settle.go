@@ -10,22 +10,22 @@ import (
 	"nodemask/stats"
 )
 
-// looks lists the numbers of splits after which a regulariser is judged. Each judgement may err with an equal part of
-// the error probability.
+// looks lists the numbers of splits after which a regulariser is judged. The error probability is divided equally among
+// these judgements.
 func looks() []int { return []int{3, 5, 8, 12, 18, 27, 40, 60, 90, 135} }
 
 func mostSplits() int { return looks()[len(looks())-1] }
 
-// The probability that any verdict "helps" or "hurts" is wrong is at most 5 %. familyError returns the part of these
-// 5 % for the comparison of this rank.
+// familyError returns the error probability of the comparison of this rank, in the order of testing; over all ranks
+// they add up to 5 %, the probability that any "helps" or "hurts" is wrong.
 func familyError(rank int) float64 { return 0.05 / float64((rank+1)*(rank+2)) }
 
 const sideError = 0.1
 
 func spent(probability float64) float64 { return probability / float64(len(looks())) }
 
-// seenAt returns the last of [looks] that n splits complete. Splits beyond it do not count, so that a resumed run ends
-// like an uninterrupted one.
+// seenAt returns the largest entry of [looks] that is at most n. Splits beyond it are ignored, so that a resumed run
+// ends with the same result as an uninterrupted one.
 func seenAt(n int) (at int) {
 	for _, look := range looks() {
 		if look <= n {

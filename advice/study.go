@@ -47,8 +47,8 @@ func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
 }
 
 // choose returns the configuration with the best mean macro F1 on validation nodes; if trials are missing, it queues
-// them and returns -1. All configurations run on the first split, the better half on the second, and half of these (at
-// least two) on the third.
+// them and returns -1. All configurations run on the first split, the better half of them on the second, and the better
+// half of those (at least two) on the third.
 func (s *study) choose(what string, cells []record.Cell) (best int, score float64, err error) {
 	if len(cells) == 1 {
 		return 0, 0, nil
@@ -104,8 +104,8 @@ func choosing(n int) (trials int) {
 // A comparison pauses after firstSplits splits until every other comparison has as many splits or is settled.
 const firstSplits = 40
 
-// assess compares what is trained and queues the trials to train next. It goes question by question and, in each, arm
-// by arm. Trials that choose an arm's configuration come before those that compare it.
+// assess compares arms on the trials trained so far and queues the next trials, question by question and arm by arm.
+// Trials that choose an arm's configuration come before trials that compare the arm.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
@@ -201,8 +201,9 @@ func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
-// affordable returns the first number of configurations in tried whose trials take at most 1/share of the budget; if
-// none does, the last. It depends only on the budget and the first trial's time, so a second call returns the same.
+// affordable returns the first entry n of tried such that trying n configurations fits in 1/share of the budget, or the
+// last entry if none fits. It depends only on the budget and the first trial's time, so that a resumed run chooses the
+// same.
 func (s *study) affordable(q *Question, of arm, tried []int, share time.Duration) int {
 	for _, n := range tried {
 		if s.cost(q, of, choosing(n)) <= s.Budget/share {

@@ -14,7 +14,7 @@ const DefaultLimit = 1_000_000
 
 // Options configure how trees are built.
 type Options struct {
-	// Limit is the largest number of tree nodes; 0 means [DefaultLimit].
+	// Mask has one entry per graph node, true where the node is masked (section 5 of the paper); nil masks none.
 	Limit int
 	// Mask is true for each masked graph node [nodes] (section 5); nil masks none.
 	Mask []bool
@@ -39,8 +39,9 @@ func (e *TooLargeError) Error() string {
 		e.Hops, e.Root, least, e.Counts.Total, e.Limit)
 }
 
-// Build returns T_root^hops (section 3.1) in time and memory proportional to its size, or a [*TooLargeError] before
-// allocating more than the limit.
+// Build returns the aggregation tree of root with depth hops (T_root^hops in section 3.1 of the paper). Time and memory
+// are proportional to the tree's size. If the tree would exceed the limit, Build allocates nothing for it and returns a
+// [*TooLargeError].
 func Build(ctx context.Context, g *csr.Graph, root int32, hops int, o Options) (*Tree, error) {
 	counts, err := o.count(ctx, g, root, hops)
 	if err != nil {
@@ -92,14 +93,14 @@ func (o Options) count(ctx context.Context, g *csr.Graph, root int32, hops int) 
 	return counts, err
 }
 
-// BuildCached returns the aggregation tree of a node v that arrives after training and is predicted from a cache
-// (section 4, eq. 4):
+// BuildCached returns the aggregation tree of a node v that arrives after training and is predicted from cached
+// representations of the train nodes (section 4, eq. 4):
 //
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v }) )
 //
-// The root's children are v's train neighbours. Below a neighbour u is T_u^(k-1) of the train graph, which the cached
-// h̃_u^(k-1) summarises; so v is nowhere but at the root. The tree of ĥ_v^(k-1) is this tree without its last level
-// (lemma 1). [Tree.Graph] has only the edges to train nodes.
+// Here h̃_u is the cached representation of a train neighbour u. Each such u is a child of the root, and its subtree is
+// T_u^(k-1) in the train graph, which does not contain v. So v is nowhere but at the root. The tree of ĥ_v^(k-1) is
+// this tree without its last level (lemma 1). [Tree.Graph] has only the edges to train nodes.
 func BuildCached(ctx context.Context, g *csr.Graph, train []int32, v int32, hops int, o Options) (*Tree, error) {
 	if err := checkRoot(ctx, g, v, hops, o.Mask); err != nil {
 		return nil, err

@@ -9,8 +9,9 @@ import (
 	"nodemask/csr"
 )
 
-// Check returns nil if the candidate is T_root^hops of the graph under the mask (nil masks none), else the first
-// [*Fault] from the root down. Time and memory are proportional to the candidate, except for sorting siblings.
+// Check returns nil if the candidate is the aggregation tree of root with depth hops, in which the nodes in mask are
+// masked (nil masks none). Else it returns the first [*Fault] found going down from the root. Time and memory are
+// proportional to the candidate, except for sorting siblings.
 func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) error {
 	if err := checkRoot(ctx, g, root, hops, mask); err != nil {
 		return err
@@ -35,8 +36,8 @@ type checker struct {
 	tick     ticker
 }
 
-// subtree checks that node top and its descendants are the aggregation tree of top's base. If cut, it checks only hops
-// levels of them.
+// subtree checks that the subtree at top is the aggregation tree of top's base. If cut is set, it checks only the first
+// hops levels below top.
 func (c *checker) subtree(top int32, hops int, cut bool) error {
 	if base := c.Base[top]; base < 0 || int(base) >= c.graph.NumNodes() {
 		return faultOf(extraWalk, "tree node %d stands for node %d, which is not in the graph", top, base)
@@ -62,7 +63,8 @@ func (c *checker) subtree(top int32, hops int, cut bool) error {
 	return nil
 }
 
-// family checks that node i's children are its base's unmasked neighbours, each once. Faults name the walk from top.
+// family checks that node i's children stand for its base's unmasked neighbours, each once. A fault's text gives the
+// walk from top to i.
 func (c *checker) family(top, i int32) error {
 	base := c.Base[i]
 	want := c.neighbours(base)
@@ -144,7 +146,7 @@ func faultOf(kind, format string, arguments ...any) *Fault {
 // Arborescence is a candidate aggregation tree: any rooted directed graph.
 type Arborescence struct {
 	Root  int32
-	Base  []int32    // graph node of each candidate node [nodes]
+	Base  []int32    // Base[i] is the graph node that candidate node i stands for
 	Edges [][2]int32 // from parent to child
 }
 

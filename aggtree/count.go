@@ -31,7 +31,7 @@ func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool)
 	return c, err
 }
 
-// products counts the walks from one root after another, until an error.
+// products counts the walks from one root at a time, reusing its vectors. Do not use it after an error.
 type products struct {
 	graph        *csr.Graph
 	mask         []bool
@@ -109,7 +109,7 @@ func (s Summary) nodes() float64 {
 	return float64(s.Nodes)
 }
 
-// Summaries returns the [Summary] of T_v^hops for every graph node v [nodes], without building trees.
+// Summaries returns the [Summary] of T_v^hops for every graph node v, indexed by v, without building trees.
 func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summary, error) {
 	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err
@@ -139,9 +139,9 @@ func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summ
 
 // Expectation is a tree's mean size over random masks.
 type Expectation struct {
-	// Depth is the expected number of tree nodes per depth [hops+1].
+	// Depth[d] is the expected number of tree nodes at depth d, from 0 to hops.
 	Depth []float64
-	// Root is the expected number of tree nodes with the root's base [hops+1].
+	// Root[d] is the expected number of tree nodes at depth d whose base is the root's.
 	Root []float64
 }
 
@@ -157,9 +157,9 @@ func (e Expectation) Total() float64 {
 // Expect returns the expected size of T_root^hops under node masking (section 5). keepRate, the paper's p, is the
 // probability that a node is kept; 0 masks every node.
 //
-// A mask hides all replicas of a node at once. So a walk is left with probability p^j if it visits j distinct nodes;
-// the start counts only if the walk returns to it. Expect sums over all walks; a tree of more than [DefaultLimit] nodes
-// is a [*TooLargeError].
+// Each node of the tree is a walk from root. A mask hides all copies of a graph node at once. So a walk that enters j
+// distinct nodes is left with probability p^j; root counts only if the walk returns to it. Expect sums this over all
+// walks. If the tree has more than [DefaultLimit] nodes, it returns a [*TooLargeError].
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64) (e Expectation, err error) {
 	if _, err := (Options{}).count(ctx, g, root, hops); err != nil {
 		return e, err

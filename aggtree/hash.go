@@ -8,12 +8,12 @@ import (
 	"nodemask/csr"
 )
 
-// HashAll returns a hash of T_v^hops for every graph node v [nodes]. Trees that are equal up to the order of siblings,
-// colours of bases included, have equal hashes; hashes of other trees are equal with probability about 2^-64. colours
-// has an entry per graph node; nil gives all nodes one colour.
+// HashAll returns, for every graph node v, a hash of T_v^hops. Two trees have equal hashes if they are equal up to the
+// order of siblings and their bases have equal colours; other trees have equal hashes with probability about 2^-64.
+// colours has an entry per graph node; nil gives all nodes one colour.
 //
-// No tree is built: by lemma 1, v's tree is v above its neighbours' trees of one hop less, so each hop is one round of
-// colour refinement (Weisfeiler and Leman).
+// No tree is built. By lemma 1, T_v^k is the root v with its neighbours' trees T_u^(k-1) below it, so each hop is one
+// round of colour refinement (Weisfeiler and Leman).
 func HashAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([]uint64, error) {
 	if err := checkArguments(ctx, g, hops, mask); err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func mix(x uint64) uint64 {
 }
 
 // GroupAll returns groups of nodes with isomorphic hops-aggregation trees, ordered by least node. With features as
-// colours, any GNN of hops layers except GCN, which reads degrees, computes one representation per group (theorem 1).
-// Two of n nodes are joined wrongly with probability at most about n²/2^65.
+// colours, a GNN with as many layers as hops computes one representation per group (theorem 1); GCN, which reads
+// degrees, does not. The probability that any two of n nodes are grouped wrongly is at most about n²/2^65.
 func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([][]int32, error) {
 	all, err := HashAll(ctx, g, hops, colours, mask)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // lemma1 checks that every subtree (a node with its descendants down to any depth) is the base's aggregation tree. It
-// returns nil, or the fault of the smallest wrong subtree at the first node that has one.
+// returns nil or a fault: at the first node with a wrong subtree, that of the shallowest wrong one.
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {

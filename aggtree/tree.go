@@ -13,7 +13,7 @@ import (
 // Tree is an aggregation tree T_v^k. Nodes are numbered level by level from the root, 0, so children of a node are
 // consecutive, as are a node's descendants at one depth. Siblings ascend by base.
 type Tree struct {
-	// Graph is the source graph; for a cached tree, its edges to train nodes.
+	// Graph is the source graph. In a tree of [BuildCached] it has only the edges to train nodes.
 	Graph *csr.Graph
 	// Mask is true for each masked node of Graph; nil masks none.
 	Mask []bool
@@ -23,9 +23,9 @@ type Tree struct {
 	Base []int32
 	// Parent is each node's parent; -1 for the root.
 	Parent []int32
-	// FirstChild [nodes+1]: node i's children are FirstChild[i] to FirstChild[i+1]-1.
+	// FirstChild has one entry per tree node and one more: node i's children are FirstChild[i] to FirstChild[i+1]-1.
 	FirstChild []int32
-	// Level [Hops+2]: the nodes at depth d are Level[d] to Level[d+1]-1.
+	// Level has Hops+2 entries: the nodes at depth d are Level[d] to Level[d+1]-1.
 	Level []int32
 	// Hidden has the number of masked neighbours of each node's base, or 0 at depth Hops; nil without a mask.
 	Hidden []int32
@@ -63,9 +63,9 @@ func (t *Tree) Walk(i int32) []int32 {
 	return walk
 }
 
-// Descendants returns node i and its descendants, down to depth levels below i, as a range [first, end) per non-empty
-// level. In a cached tree, h̃_u^(j) summarises the descendants of the root's child u down to depth j: a dotted box in
-// figure 6.
+// Descendants returns node i and its descendants, at most depth levels below i, as one range [first, end) per non-empty
+// level. In a cached tree, with a child u of the root as i, these are the nodes that h̃_u^(depth) summarises; figure 6
+// draws a dotted box around them.
 func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	var levels [][2]int32
 	for level := [2]int32{i, i + 1}; level[0] < level[1] && depth >= 0; depth-- {

@@ -14,7 +14,7 @@ import (
 // Graph is a directed graph in compressed sparse rows; an undirected graph stores each edge in both nodes' rows. Do not
 // change a graph once built.
 type Graph struct {
-	// Offsets [nodes+1]: row v is Indices[Offsets[v]:Offsets[v+1]].
+	// Offsets has one entry per node and one more: row v is Indices[Offsets[v]:Offsets[v+1]].
 	Offsets []int64
 	// Indices ascend in each row.
 	Indices []int32
@@ -227,7 +227,8 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 
 // IsSymmetric reports whether (u, v) is stored for every stored edge (v, u).
 func (g *Graph) IsSymmetric() bool {
-	// All yields the nodes v in the order in which row u lists them, so entry next[u] must be v.
+	// All yields v in ascending order, and row u ascends, too. So if g is symmetric, the next entry of row u that was
+	// not met yet, next[u], must be v.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
 		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {
@@ -238,8 +239,8 @@ func (g *Graph) IsSymmetric() bool {
 	return true
 }
 
-// Induced returns the subgraph of distinct nodes: node i of sub is nodes[i]. index maps each node of g to its number in
-// sub, or to -1.
+// Induced returns the subgraph of the given nodes, which must be distinct, and all edges between them. Node i of sub is
+// nodes[i] of g; index maps each node of g to its number in sub, or to -1.
 func (g *Graph) Induced(nodes []int32) (sub *Graph, index []int32, err error) {
 	return g.InducedWhere(nodes, func(v, u int32) bool { return true })
 }
@@ -299,7 +300,7 @@ func FromGonum(g graph.Graph) (edges *Graph, ids []int64, err error) {
 // Matrix is a matrix in compressed sparse rows. Do not change it once built.
 type Matrix struct {
 	Rows, Columns int
-	// Offsets [Rows+1]: row r has entries Offsets[r] to Offsets[r+1]-1.
+	// Offsets has Rows+1 entries: row r has entries Offsets[r] to Offsets[r+1]-1.
 	Offsets []int64
 	// Indices are column numbers.
 	Indices []int32

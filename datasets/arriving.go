@@ -29,9 +29,9 @@ func (view *View) arrived() []bool {
 	return isNew
 }
 
-// CountRead returns three numbers of nodes of the test graph: all; those within layers hops of a test node, which a
-// model of that many layers reads; and new (not train) nodes with their neighbours, which prediction from a cache
-// reads.
+// CountRead counts nodes of the test graph: all of them; those within layers hops of a test node (reached), which a
+// model with that many layers reads; and those that prediction from a cache reads (cached), which are the new, not
+// train, nodes and their neighbours.
 func (view *View) CountRead(layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()

@@ -44,7 +44,7 @@ type File struct {
 	URL    string `json:"url,omitempty"`
 	Size   int64  `json:"size,omitempty"`   // bytes; 0: unknown
 	SHA256 string `json:"sha256,omitempty"` // hex; "": not published
-	// Git is the content's git object id in hex, or "". It is checked if SHA256 is "".
+	// Git is the hex id of the content's git object, or "". It is used to check the content only if SHA256 is "".
 	Git string `json:"git_object,omitempty"`
 }
 
@@ -167,7 +167,7 @@ func Generated(name string) (Info, bool) {
 // Memory returns the approximate memory, in bytes, of a graph of these sizes with dense features.
 func (i Info) Memory() int64 { return int64(i.Nodes)*(64+4*int64(i.Features)) + 8*i.Edges }
 
-// Homophily was measured on the file, else copied from a publication.
+// Homophily was measured if the file was at hand; otherwise it is copied from a publication.
 func npzInfos() []Info {
 	const gnnBenchmark, heterophilous = "https://github.com/shchur/gnn-benchmark",
 		"https://github.com/yandex-research/heterophilous-graphs"

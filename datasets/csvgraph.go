@@ -84,25 +84,25 @@ func FeatureColumns(ctx context.Context, path string) (names []string) {
 	return names
 }
 
-// ScanNodes calls the function each for every line of a file like nodes.csv (see [Open]). A missing label is "". The
-// next line overwrites features, so each must not keep them. Errors, including those of each, name file and line.
-func ScanNodes(ctx context.Context, path string, each func(id, label string, features []float32) error) error {
+// ScanNodes calls visit for every line of a file like nodes.csv (see [Open]). A missing label is "". The next line
+// overwrites features, so visit must copy what it keeps. Errors, including those of visit, name file and line.
+func ScanNodes(ctx context.Context, path string, visit func(id, label string, features []float32) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		c, err := t.Columns(graphfile.LabelColumns(ctx)...)
 		if err != nil {
 			return err
 		}
 		return t.ScanNodes(c, func(id, label string, _ [3]string, features []float32) error {
-			return each(id, label, features)
+			return visit(id, label, features)
 		})
 	})
 }
 
 // ScanEdges is [ScanNodes] for edges.csv.
-func ScanEdges(ctx context.Context, path string, each func(source, target string) error) error {
+func ScanEdges(ctx context.Context, path string, visit func(source, target string) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		return readCSVPairs(t, &graphfile.Graph{}, func(source, target string) error {
-			if err := each(source, target); err != nil {
+			if err := visit(source, target); err != nil {
 				return t.Errorf("%w", err)
 			}
 			return nil

@@ -37,8 +37,8 @@ func readEmbedded(name string) (*Graph, error) {
 	return payload.graph()
 }
 
-// packedHeader is the header's length in bytes. The header holds a name and version, the payload's length (uint32) and
-// its SHA-256, which only a test checks.
+// packedHeader is the length in bytes of the header: the format's name and version, the payload's length (uint32), and
+// the payload's SHA-256, which only a test checks.
 const packedHeader = 9 + 4 + sha256.Size
 
 func unpack(file []byte) (*packedGraph, error) {
@@ -48,8 +48,9 @@ func unpack(file []byte) (*packedGraph, error) {
 
 type packedGraph struct{ payload []byte }
 
-// graph sets feature c of node v to count/length(v)·weight(c): term frequency times inverse document frequency. The
-// result equals the source's float32 bit for bit. In binary features count, length and weight are all 1.
+// graph sets feature c of node v to count/length(v)·weight(c): term frequency times inverse document frequency. count
+// is how often word c occurs in v, length(v) is v's number of words, and weight(c) falls with the word's frequency.
+// Features are bit for bit the source's float32. In binary features all three are 1.
 func (p *packedGraph) graph() (*Graph, error) {
 	g := &Graph{Name: p.words()[0], Source: "embedded", Classes: p.words()}
 	nodes := p.number()
@@ -97,8 +98,8 @@ func (p *packedGraph) words() (words []string) {
 	return words
 }
 
-// ascending reads ascending numbers above last into row. Each is stored as its difference from the previous one, minus
-// 1.
+// ascending fills row with ascending numbers above last. The file has each number's difference from the one before it,
+// minus 1.
 func (p *packedGraph) ascending(row []int32, last int32) {
 	for i := range row {
 		last += int32(p.number()) + 1

@@ -46,8 +46,8 @@ func (f Features) NonZeros() int64 {
 	return n
 }
 
-// Row returns row v as a dense slice of length Width. It reuses the slice into if that has the capacity. It panics if v
-// is out of range.
+// Row returns row v as a dense slice of length Width, in the memory of the slice into if that has the capacity. It
+// panics if v is out of range.
 func (f Features) Row(v int, into []float32) []float32 {
 	if cap(into) < f.Width {
 		into = make([]float32, f.Width)

@@ -149,7 +149,8 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 }
 
 // setBothWays sets g's edges from l, and sets Directed if some edge is listed one way only. Most files list each edge
-// both ways. So building a directed graph first takes half the memory of adding each edge's reverse.
+// both ways. So it takes half the memory to build a directed graph first, and to add reverse edges only if some are
+// missing.
 func (g *Graph) setBothWays(l *graphfile.Graph) error {
 	// A node takes less than 32 bytes: three offsets of 8 and a label of 4.
 	if err := memory.Fits(32 * int64(l.Nodes)); err != nil {

@@ -37,8 +37,9 @@ type Graph struct {
 	Report       csr.Report
 
 	Format   string
-	Reverses int64  // duplicates that list an edge in the opposite direction
-	Directed bool   // the source is directed, or lists some edges one way only; Edges has each both ways even so
+	Reverses int64 // duplicates that list an edge in the opposite direction
+	// the source is directed, or lists some edges in one direction only; Edges nevertheless holds each edge in both
+	Directed bool
 	OwnSplit *Split // the source's own split; nil: none
 	// OwnSplits lists all of the source's splits, OwnSplit first.
 	OwnSplits []*Split
@@ -115,8 +116,8 @@ func (g *Graph) ContentHash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CheckText returns an error if the name of the graph, a class or a feature is not UTF-8: a saved model holds them as
-// JSON, which must be. If ids is true, it also checks node ids, which are saved with caches alone.
+// CheckText returns an error if the name of the graph, a class or a feature is not UTF-8, because a saved model stores
+// them as JSON. If ids is true, it also checks node ids, which are saved with caches alone.
 func (g *Graph) CheckText(ids bool) error {
 	all := []struct {
 		what  string

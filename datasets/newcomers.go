@@ -33,8 +33,8 @@ type NewcomersOptions struct {
 	SkipUnknownEdges bool
 }
 
-// ReadNewcomers reads files like the nodes.csv and edges.csv of [Open]. Feature columns must be in the order in which
-// the model was trained. Labels are ignored.
+// ReadNewcomers reads files like the nodes.csv and edges.csv of [Open]. Feature columns must be in the same order as in
+// the model's training data. Labels are ignored.
 func ReadNewcomers(ctx context.Context, nodesFile, edgesFile string, o NewcomersOptions) (*Newcomers, error) {
 	accept := func(id string) error {
 		if _, ok := o.Known(id); ok {

@@ -112,7 +112,7 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 		for range drawInside {
 			var v int32
 			var class []int32
-			for len(class) < 2 { // ends, as some class has two nodes if drawInside > 0
+			for len(class) < 2 { // this loop ends: drawInside > 0 only if some class has two nodes
 				v = int32(below(source, uint64(nodes)))
 				class = order[begin[g.Labels[v]]:begin[g.Labels[v]+1]]
 			}

@@ -18,8 +18,8 @@ func Answer() {
 // over unmasked neighbours, to see whether the size of these sums explains the effect.
 func Scale() { partForest(judge.Scale) }
 
-// Aggregates shows whether masking's effect on Cora follows a ratio: how large the sums over neighbours are in tests,
-// compared with training.
+// Aggregates shows whether masking's effect on Cora depends on the ratio of the sums over neighbours in tests to those
+// in training.
 func Aggregates() {
 	chart, _, err := saved().Aggregates(Data("cora"))
 	Must(err)

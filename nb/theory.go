@@ -83,8 +83,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	preformatted(string(command(args...)))
 }
 
-// MaskingCurves charts, over the keep rate, two expected shares of an aggregation tree T_root^hops: of its nodes that
-// are left after masking, and of the root's copies that are left.
+// MaskingCurves charts two expected shares against the keep rate: how many of the nodes of T_root^hops, and how many of
+// the root's copies in it, are left after masking.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

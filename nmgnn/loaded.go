@@ -189,8 +189,8 @@ func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 	return nil
 }
 
-// FillFeatures calls fill to write the dense features [nodes·width], row by row, of a graph loaded with
-// [LoadOptions].Share.
+// FillFeatures calls fill once to write the dense features [nodes·width], one row after another. The graph must have
+// been loaded with [LoadOptions].Share.
 func (d *Loaded) FillFeatures(fill func(rows []float32)) error { return kernels.Fill(d.dense, fill) }
 
 // ReplaceEdges replaces only the graph; gradients is as in [Loaded.ReplaceFeatures].

@@ -52,7 +52,7 @@ type Cell struct {
 	Choices      map[string]string `json:"choices"`
 }
 
-// Cell returns the [record.Cell], or an error for invalid fields.
+// Cell converts c to a [record.Cell]. It returns an error if a field is invalid.
 func (c Cell) Cell() (record.Cell, error) {
 	if err := c.Setting.Check(); err != nil {
 		return record.Cell{}, err
@@ -71,7 +71,8 @@ func (c Cell) Cell() (record.Cell, error) {
 	return paper.Masked(plain, float64(chosen.Parameters.KeepRate)).Choose(c.Choices)
 }
 
-// Event is a session's answer. Kind determines which fields are set; each request ends with an event other than epoch.
+// Event is a session's answer to a request. Kind determines which fields are set. The last event of every request has a
+// Kind other than "epoch".
 type Event struct {
 	ID   int    `json:"id"`
 	Kind string `json:"kind"` // opened, epoch, trained, tree, compared, stopped or failed

@@ -29,8 +29,7 @@ var style string
 //go:embed playground.js
 var script string
 
-// Front is the script of a front page. In each element with the attribute data-nodemask-live it trains a model, using
-// nodemask.js, which [WriteModule] writes.
+// Data names the data sets that are stored in script files next to the page (see [DataScript]).
 //
 //go:embed front.js
 var Front string

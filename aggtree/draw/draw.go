@@ -17,15 +17,16 @@ import (
 type Options struct {
 	// Names has a name per graph node; if it is "", the number is drawn.
 	Names []string
-	// Labels has a class per graph node, which chooses its fill; negative means no fill. Without labels, replicas share
-	// a fill.
+	// Labels[v] is graph node v's class, which determines the fill colour; negative means no fill. If Labels is nil,
+	// all tree nodes of the same graph node have the same fill.
 	Labels []int32
 	// Flow weighs each tree node's edge to its parent [tree nodes]; the edge's colour shows the sign, its width the
 	// size. If not all children fit, those with the largest flow are drawn. With Flow, a picture omits the graph around
 	// the root.
 	Classes []string
-	// Flow weighs each tree node's edge to its parent [tree nodes]: colour shows the sign, width the size. If not all
-	// children fit, those with the largest flow are drawn. With Flow, a picture omits the graph around the root.
+	// Flow[i] is the weight of the edge from tree node i to its parent; its sign sets the edge's colour, its size the
+	// width. If not all children fit, those with the largest flow are drawn. With Flow, the graph around the root is
+	// not drawn.
 	Flow []float64
 	// FlowNames describe, in the legend, edges of positive and of negative flow.
 	FlowNames [2]string
@@ -51,7 +52,7 @@ const (
 	boxHeight             = 24.0
 	leastWidth            = 30.0
 	longestLabel          = 14  // letters; longer labels are cut
-	widestDown            = 900 // wider trees grow to the right instead of down
+	widestDown            = 900 // in pixels; a wider tree grows from left to right, not from top to bottom
 	margin                = 14.0
 	headingHeight         = 24.0
 	legendRow             = 20.0

@@ -9,7 +9,7 @@ import (
 	"nodemask/csr"
 )
 
-// figure is a figure of the paper, drawn after the text, since our copy has no figures.
+// figure is a figure of the paper. It is drawn after the paper's text, as our copy lacks the figures.
 type figure struct {
 	title  string
 	panels []panel
@@ -101,9 +101,9 @@ func sharedSketch() sketch {
 
 // PaperGraph returns the graph of the paper's figure 3 (a) and its nodes' names, a to f.
 //
-// It is inferred from the text, as our copy has no figures. The text calls a "the root and also … two of the leaves" of
-// its 2-aggregation tree, so a has two neighbours. Masking d halves the tree's width in figure 7, so d is one of them;
-// the other, b, is a neighbour of f. Edge e-f is our addition.
+// It is inferred from the text, as our copy lacks the figures. The text calls a "the root and also … two of the leaves"
+// of its 2-aggregation tree, so a has two neighbours. In figure 7 masking d halves the tree's width, so d is one of
+// these neighbours. The other is b, which is also a neighbour of f. We added the edge e-f.
 func PaperGraph() (g *csr.Graph, names []string) {
 	return lettered("abcdef", "ab", "ad", "bc", "bf", "de", "ef")
 }

@@ -11,12 +11,12 @@ import (
 )
 
 type folded struct {
-	// Tree holds the drawn nodes: nodes of the original tree, ghosts (masked neighbours), and stand-ins for omitted
-	// nodes. A ghost is ordered by base among its siblings. A stand-in has base -1 and comes last.
+	// Tree holds the drawn nodes. Some are ghosts: masked neighbours, ordered by base among their siblings. Some are
+	// stand-ins: nodes with base -1 that replace omitted nodes and come last among their siblings.
 	Tree *aggtree.Tree
 	// Node is the drawn node's number in the original tree; -1 for a ghost or a stand-in.
 	Node []int32
-	// More is the number of tree nodes (or masked neighbours) that a stand-in replaces.
+	// More[i] is the number of tree nodes, or of masked neighbours, that the stand-in i replaces; 0 for other nodes.
 	More  []int
 	Ghost []bool
 
@@ -46,8 +46,8 @@ func (f *folded) isCached(i int32) bool {
 	return f.Tree.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
-// fold makes a tree fit a page: each node keeps its first children (with Flow, those with the most), as many as fit; a
-// stand-in replaces its other children and their descendants.
+// fold makes a tree fit a page: each node keeps as many of its children as fit, the first ones or, with Flow, those
+// with the largest flow; a stand-in replaces its other children and their descendants.
 func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)
@@ -111,8 +111,8 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns how many children each node of a level may keep. There must be room for these children and, below each
-// that has children itself, for one more node.
+// most returns the largest number of children that each node of a level may keep: within the limit on drawn nodes all
+// these children must fit, and one node below each child that has children.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)
@@ -145,8 +145,8 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns what is drawn below a node. If its children and ghosts (masked neighbours) are more than most, one
-// stand-in replaces all ghosts, and one the last children. If most < 2, ghosts are left out.
+// children returns the nodes to draw below a node. If its children and ghosts are more than the number most, one
+// stand-in replaces all ghosts and a second one the last children. If most < 2, ghosts are left out.
 func (f *folder) children(node int32, most int) []drawn {
 	if node < 0 {
 		return nil

@@ -24,8 +24,8 @@ type sketched struct {
 	masked, open, hidden bool // open: drawn as a node whose label is to be predicted
 }
 
-// neighbourhood holds the nodes that walks from the root reach. Those at one distance from it are on a circle, each in
-// the middle of its sector.
+// neighbourhood holds the nodes that walks from the root reach. Nodes at the same distance from the root lie on one
+// circle; each has a sector of the circle and is drawn in its middle.
 type neighbourhood struct {
 	sketch
 	more          int // nodes left out
@@ -33,8 +33,8 @@ type neighbourhood struct {
 	heading       string
 }
 
-// near finds the nodes around the root breadth first, masked or not. Call it once the tree's labels have set
-// the node width.
+// near finds the nodes around the root breadth first, masked or not. Call it only after the tree's labels have set the
+// node width.
 func (s *picture) near() neighbourhood {
 	g, t := s.full.Graph, s.full
 	if s.flow != nil {

@@ -12,8 +12,8 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Limits of the part of a graph that is embedded in a page. They keep the number of walks of up to 5 hops below
-// JavaScript's 2^53: with n nodes and m entries, at most √n·√m^k walks of k hops start at a node.
+// Limits of the part of a graph that is embedded. With n nodes and m adjacency entries (two per edge), at most
+// √n·(√m)^k walks of k hops start at a node. So the counts for up to 5 hops fit JavaScript's 53-bit integers.
 const (
 	mostEmbeddedEntries = 200_000
 	mostEmbeddedNodes   = 50_000
@@ -21,12 +21,12 @@ const (
 
 type excerpt struct {
 	ids      []int32 // ascending
-	has      []bool  // by node of the graph: its neighbours are embedded
+	has      []bool  // has[v]: the neighbours of graph node v are embedded
 	complete int     // number of nodes with embedded neighbours
 }
 
-// newExcerpt chooses nodes breadth first. For each node within hops of the root it embeds all neighbours or none. So a
-// tree is correct as far down as its nodes have their neighbours.
+// newExcerpt chooses nodes breadth first. For each node within hops of the root it embeds all its neighbours or none.
+// So, on each path, a tree is correct as far as the first node whose neighbours are not embedded.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	n := g.NumNodes()
 	if n <= mostNodes && g.NumEdges() <= mostEntries {
@@ -108,7 +108,7 @@ func (e excerpt) encode(g *csr.Graph) embeddedGraph {
 	return d
 }
 
-// embedded is what src/state.js reads. Nodes are numbered within the excerpt.
+// embedded is the JSON that src/state.js reads. Its nodes are numbered from 0 within the excerpt.
 type embedded struct {
 	Graph    embeddedGraph `json:"graph"`
 	AllNodes int           `json:"allNodes"`

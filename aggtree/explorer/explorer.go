@@ -41,7 +41,8 @@ type Options struct {
 	Mask    []bool
 	// Train lists the nodes that epochs may mask, ascending; nil means all.
 	Train []int32
-	// KeepRate is the probability that an epoch keeps a node, the paper's p; 0 means 1.
+	// Seed is the seed of the random masks. Epoch e (counted from 1) draws its mask with rand.New(rand.NewPCG(Seed,
+	// e)), in the same way as hyper.KeepRate.
 	KeepRate float64
 	// Seed is the masks' seed. Epoch e (from 1) draws as hyper.KeepRate does, from rand.New(rand.NewPCG(Seed, e)).
 	Seed uint64
@@ -50,18 +51,22 @@ type Options struct {
 }
 
 // WriteFragment writes an interactive drawing of a graph's aggregation trees, starting with T_root^hops, as HTML for a
-// notebook or page. A page may hold several. It needs no network or other files; without scripts it shows an image of
-// the first tree.
+// notebook or page. A page may hold several drawings. It needs no network or other files; without scripts it shows an
+// image of the first tree.
 //
-// A click on a graph node makes it the root; with Shift, masks it. A click on a tree node folds or unfolds it. Each
-// epoch draws a new mask. Counts include tree nodes that are not drawn.
+// A click on a graph node makes it the root; Shift and a click mask or unmask it. A click on a tree node folds or
+// unfolds it. Each epoch draws a new mask. Counts include tree nodes that are not drawn.
 //
-// A graph of more than 200,000 entries or 50,000 nodes is cut to nodes within hops+1 of the root; the drawing says so,
-// and marks where a tree needs other nodes.
+// A graph of more than 200,000 adjacency entries or 50,000 nodes is cut to nodes within hops+1 of the root; the drawing
+// says so, and marks where a tree needs other nodes.
 //
-// For scripts, the element of class nodemask-explorer has a property nodemask with functions root, hops, epoch, masked
-// (the nodes), counts, tree ([aggtree.Tree] with lower-case initials; null above 1,000,000 nodes or if the page lacks
-// some), shown (the drawn nodes), svg, setRoot, setHops and setEpoch. Each change sends the event nodemask:change.
+// For scripts, the element of class nodemask-explorer has a property nodemask with these functions. Each change sends
+// the event nodemask:change.
+//
+//   - root, hops, epoch, masked (the nodes), counts, shown (the drawn nodes) and svg return the present state;
+//   - tree returns [aggtree.Tree] with lower-case initials, or null if the tree has more than 1,000,000 nodes or needs
+//     nodes that the page does not have;
+//   - setRoot, setHops and setEpoch change the state.
 func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	text, err := o.fragment(g, root, hops)
 	if err != nil {

@@ -28,12 +28,13 @@ func openOptions(dir string) datasets.OpenOptions {
 	return datasets.OpenOptions{Dir: dir}
 }
 
-// checkDataDir returns an error if --data-dir lacks the data set's files: other copies may have other splits, as
-// Planetoid's Cora has.
+// checkDataDir returns an error if --data-dir does not have the data set's files. Another copy must not be used
+// instead, as its splits may differ, as those of Planetoid's Cora do.
 func checkDataDir(name, dir string) error {
 	at, err := datasets.Locate(name, openOptions(dir))
 	if err != nil || dir == "" || len(at.Info.Files) == 0 {
 		// opening the graph reports the error; the user's own files and generated graphs need no check
+		// opening the graph reports the error; the user's own graphs and generated ones have no files to check
 		return nil //nolint:nilerr
 	}
 	within := []string{dir, filepath.Join(dir, at.Info.Name), filepath.Join(dir, "planetoid")}
@@ -156,7 +157,7 @@ func filesBelow(path string) (files []string) {
 		case err == nil && !entry.IsDir():
 			files = append(files, path)
 		}
-		return nil // reading it reports the error
+		return nil // the command reports the error when it reads the file
 	})
 	return files
 }
@@ -172,7 +173,7 @@ func writeBytes(path string, content []byte) error {
 	return writeFile(path, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
-// checkEnding returns an error unless output ends in one of endings, in any case, or is "".
+// checkEnding returns an error unless output is "" or ends in one of endings, in upper or lower case.
 func checkEnding(output string, endings ...string) error {
 	if output != "" && !slices.Contains(endings, strings.ToLower(filepath.Ext(output))) {
 		return misusef("--output %s: expected a name that ends in %s", output, strings.Join(endings, " or "))
@@ -224,7 +225,7 @@ func checkWritable(flag, file string) error {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return misusef("%s: this is a folder: expected a file", name)
 	} else if err == nil && !info.Mode().IsRegular() {
-		return nil // devices and pipes are written directly
+		return nil // devices and pipes need no temporary file beside them
 	}
 	probe, err := os.CreateTemp(folder, ".nodemask-*")
 	if err == nil {

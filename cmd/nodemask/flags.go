@@ -125,8 +125,8 @@ func openBackend(w io.Writer, id string) (*backend.Backend, error) {
 	return b, nil
 }
 
-// axisFlag sets one parameter of a recorded trial, by a flag or by a name in --set; apply is nil until one of them sets
-// it.
+// axisFlag sets one parameter of a recorded trial, given by its own flag or as name=value in --set. apply is nil until
+// a value is given.
 type axisFlag struct {
 	record.Axis
 	text  string

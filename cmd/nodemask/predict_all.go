@@ -96,7 +96,7 @@ func layerOf(text string, layers, outputs int) (int, error) {
 	return n - 1, nil
 }
 
-// embedded returns the header, then a row per node, all in one slice: copy a row to keep it.
+// embedded yields the header, then a row per node. It reuses one slice for all rows: copy a row to keep it.
 func embedded(g *datasets.Graph, classes []string, logits, h infer.Representation) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		row := []string{"id", "class", "predicted", "probability"}

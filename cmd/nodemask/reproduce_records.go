@@ -204,8 +204,8 @@ func (a *again) run(old record.Record, place string) error {
 	return nil
 }
 
-// portable reports whether this CPU should repeat a record's digits. Old records of XLA do not say on which instruction
-// set their digits depend.
+// portable reports whether a new run on this CPU should give exactly a record's numbers. Those of XLA on a CPU without
+// Digits may differ on another CPU.
 func portable(r record.Record) bool {
 	return r.Backend != "xla:cpu" || r.Digits != "" || !backend.HasAVX2()
 }

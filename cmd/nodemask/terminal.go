@@ -135,12 +135,11 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 // With fewer than fewestValidated validation nodes, one node changes the score by over 5 points.
 const fewestValidated = 20
 
-// lateGain is a gain in F1 that exceeds noise even with 27 validation nodes, as few as Cora has at its largest train
-// set.
+// lateGain is a gain in F1 above the noise of even 27 validation nodes, which Cora has at the largest train percentage.
 const lateGain = 0.1
 
-// poorTrials returns notes on trials that learnt nothing, and on trials whose F1 still rose much after the epoch that
-// was kept.
+// poorTrials returns notes on trials that learnt nothing, and on trials whose F1 rose by more than lateGain after the
+// epoch whose weights were kept.
 func poorTrials(x train.Experiment, results []*train.Result) (notes []string) {
 	var collapsed, early []string
 	for _, r := range results {

@@ -12,7 +12,8 @@ import (
 )
 
 // built is the project's folder. The linker's -X sets it in programs that are built into temporary folders, as by 'make
-// test' and the notebook kernel: because of -trimpath, the paths of source files cannot tell it.
+// test' and the notebook kernel. With -trimpath, the paths of source files in a program do not show where the folder
+// is.
 var built string
 
 // Root returns the clone in which this program is installed, else the one from which it was built.

@@ -31,8 +31,8 @@ type Program struct {
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
 // Build builds the program if it is out of date and returns go's output. It builds a new file and renames it, so an
-// aborted build keeps the old program. Go recognises a program that is up to date by its first bytes alone, so Build
-// also checks its size. Concurrent builds wait for each other.
+// aborted build keeps the old program. To tell whether a program is up to date, go reads only its first bytes, and
+// would keep a truncated file; so Build also checks its size. Concurrent builds wait for each other.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
@@ -74,8 +74,8 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// settle renames fresh to file and writes its size to note. If it is interrupted, the two sizes differ, so the next
-// build writes both again.
+// settle renames fresh to file and writes its size to note. If it is interrupted, the size in the note differs from the
+// file's, so the next build writes the file and the note again.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {

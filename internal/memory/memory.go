@@ -84,7 +84,7 @@ func groups(system fs.FS) (all []Left) {
 				continue
 			}
 		}
-		// In a container the process may be in the root group: read that, too.
+		// In a container the process's own group may be the root one: read the limits of the root group, too.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {
@@ -144,7 +144,8 @@ func (b *Budget) Take(bytes int64) error {
 	if b.taken-b.looked < step {
 		return nil
 	}
-	// The graph is half as large again, and lists exist twice for a moment while they grow.
+	// The finished graph takes half as much memory again as was taken so far. Lists exist twice for a moment while they
+	// grow, so what was added since the last check counts twice.
 	need := b.taken/2 + 2*(b.taken-b.looked) + reserve
 	b.looked = b.taken
 	return Fits(need)

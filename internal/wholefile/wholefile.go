@@ -105,7 +105,8 @@ func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, err
 		}
 		held := lockOf(path)
 		got, err := held.TryLock()
-		// Another process may have removed the file before it was locked. Where locks fail, sweep removes nothing.
+		// Another process may have removed the file before this one locked it, so check that it is still at path. If
+		// locking fails (err), the file is accepted without a lock: where locks fail, sweep removes nothing.
 		if isAt(f, path) && (got || err != nil) {
 			return f, held, nil
 		}

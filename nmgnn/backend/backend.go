@@ -83,7 +83,8 @@ func (b *Backend) Kernel() string {
 	return string(kernels.FusedKernel)
 }
 
-// Slower returns why the backend is slower than possible, without this machine's paths, or "".
+// Slower says why the backend is slower than it could be, or returns "" if it is not. The text names no paths of this
+// machine.
 func (b *Backend) Slower() string {
 	var reasons []string
 	for i, why := range b.Skipped {

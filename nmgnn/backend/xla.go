@@ -53,7 +53,7 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 	// By default XLA on a CPU makes four devices, whose waiting threads slow it down. Other plugins lack the option.
 	one := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	if plugin == "cpu" {
-		if pinned && onOneCore { // asynchronous runs change threads twice, which one core makes slow
+		if pinned && onOneCore { // asynchronous runs switch threads twice, which is slow on a single core
 			one["asynchronous"] = false
 		}
 		b, platform, err = open(one)
@@ -93,10 +93,10 @@ var (
 		}
 		return os.Setenv(threads, "2") // visible in C
 	})
-	// Four things make digits depend on the CPU, each undone by a setting: loops split among cores; the library Eigen,
-	// whose sums depend on instruction set, caches and threads (YNN's do not); 1/√x, by CPU maker; and a·b+c in one
-	// instruction. Plugins that are not known may crash on these flags, and do not get them. held is "" if the user
-	// chose other values.
+	// Four things make results depend on the CPU, and a setting undoes each: loops that are split among cores; sums by
+	// the library Eigen, which depend on instruction set, caches and threads (those by YNN do not); 1/√x, which differs
+	// by CPU maker; and a·b+c in one instruction. Plugins that are not known may crash on these flags, so they do not
+	// get them. held names the settings in force, or is "" if the user chose other values.
 	holdSums = sync.OnceValues(func() (held string, err error) {
 		settings := []struct{ name, value string }{{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"}}
 		const products, fusion = "ONEDNN_MAX_CPU_ISA", "--xla_cpu_experimental_ynn_fusion_type="

@@ -98,17 +98,17 @@ def solve(case, kinks, layers, activation, equation, gradients):
 
 
 def plain(value):
-    """Turns numpy values into what json writes: eight significant digits, more than tests compare; whole numbers
-    without their '.0'."""
+    """Turns numpy values into what json writes: multiples of 1/64, which inputs are, in full; other numbers with seven
+    decimals, more than tests compare; whole numbers without their '.0'."""
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return float(f"{value:.8g}") if isinstance(value, float) else value
+    if isinstance(value, float) and not (64 * value).is_integer():
+        value = round(value, 7)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def write(file, about, cases, solved):

@@ -33,7 +33,7 @@ type trainer struct {
 	store       *model.Store
 	rates       *kernels.Rates
 	train, test phaseData
-	validations []phaseData // distinct validation graphs of the view and options.Also
+	validations []phaseData // validation graphs of t.view and of the views in options.Also, without duplicates
 	validatedBy []int       // for each view (t.view, then options.Also), its index in validations
 	epoch       *model.Exec
 	drawn       *draws
@@ -176,7 +176,7 @@ func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 // too; all is the whole graph's number.
 func withRoom(n, all int) int { return min(n+n/5+256, all) }
 
-// forward runs the model without mask (except DropGNN's), dropout or gradients. seen is as in [nmgnn.Pass].
+// forward runs the model without gradients, dropout or mask; only DropGNN keeps its mask. For seen see [nmgnn.Pass].
 func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded, seen *Node) []*Node {
 	pass := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
@@ -188,8 +188,8 @@ func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded,
 	return t.model.Forward(pass)
 }
 
-// compileStep compiles one epoch (see [trainStep.compile]). The program returns the training loss and, if validate is
-// true, the loss and the scored nodes' classes of each validation graph.
+// compileStep compiles one epoch (see [trainStep.compile]). The program returns the training loss. If validate is true,
+// it also returns, for each validation graph, the loss and the classes of the scored nodes.
 func (t *trainer) compileStep(validate bool) (*model.Exec, error) {
 	step := trainStep{Model: t.model, Data: t.train.data, Masks: t.options.KeepRate.Active(),
 		ZeroOne: !t.options.Rescale, Regulariser: t.options.regulariser(), Rates: t.rates,

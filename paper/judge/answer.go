@@ -25,8 +25,8 @@ type Answer struct {
 // Choice resolves contradictions and gaps in the paper.
 type Choice struct {
 	AllEdges   bool // new nodes bring all their edges, not only those to train nodes
-	SelfMasked bool // in GAT and SGAT, masking a node also drops its own term (eqs. 7 and 9)
-	Fair       bool // unmasked GAT and SGAT lack attention dropout too
+	SelfMasked bool // in GAT and SGAT, masking a node also drops its term in its own sum (the paper's eqs. 7 and 9)
+	Fair       bool // unmasked GAT and SGAT train without attention dropout, as the masked ones do
 	// StopF1 stops GIN early by macro F1 instead of loss and accuracy. RawFeatures does not divide GIN's features by
 	// their sum. The paper states neither.
 	StopF1, RawFeatures bool
@@ -285,7 +285,8 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	return len(effects), above, below, err
 }
 
-// Each returns an answer per reading, on the splits of that reading, with p-value uncorrected and without verdict.
+// Each returns one answer for each reading, computed on the splits of that reading. P-values are uncorrected and
+// verdicts are not set.
 func Each(r *record.Results, q Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings {

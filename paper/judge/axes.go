@@ -28,7 +28,7 @@ type Axis struct {
 // Option is one value of an [Axis].
 type Option struct {
 	Name string `json:"name"` // "two + norm inside"
-	// Choices maps names of [record.Axis] to values; other axes keep the preset's.
+	// Choices maps names of [record.Axis] to values. Axes that it does not name keep the value of the model's preset.
 	Choices map[string]string `json:"choices"`
 }
 

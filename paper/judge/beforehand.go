@@ -70,7 +70,8 @@ var Cases = sync.OnceValue(func() (cases []Case) {
 
 const fewestSplits = 5
 
-// CaseOf returns a graph's case, with effects on GIN stopped on macro F1; ok is false if fewer than five splits ran.
+// CaseOf returns the case of a graph, with the effects of masking on GIN when training stops early on macro F1. ok is
+// false if fewer than five splits ran.
 func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPercent int, of Quantities) (c Case,
 	ok bool, err error) {
 	c = Case{Data: data, Setting: setting, TrainPercent: trainPercent, Quantities: of}
@@ -201,8 +202,8 @@ func ranks(x []float64) []float64 {
 	return all
 }
 
-// Rule predicts masking's effect. If By is "", it predicts Says; else it predicts as Low does if the quantity By is
-// below At, and as High does otherwise.
+// Rule predicts masking's effect. If the field By is empty, the prediction is the field Says. Otherwise By names a
+// quantity: below the threshold At the rule Low predicts; from At on, the rule High.
 type Rule struct {
 	Says      Verdict
 	By        string
@@ -369,7 +370,8 @@ func (r Rule) asks(c Case) bool {
 	return math.IsNaN(x) || x < r.At && r.Low.asks(c) || x >= r.At && r.High.asks(c)
 }
 
-// Words describes the rule, how often such a rule was right, and the data behind it.
+// Words describes the rule, how often rules fitted in the same way were right on graphs left out, and the data behind
+// it.
 func (f Fitted) Words() string {
 	text := fmt.Sprintf("Rule: %s. With each of %d graphs left out in turn, such a rule was right in %d of %d cases, "+
 		"“expect nothing” in %d.", f.Rule, f.Graphs, f.Right, f.Cases, f.Nothing)

@@ -30,7 +30,7 @@ type Scores struct{ Plain, Masked, PlainCached, MaskedCached float64 }
 // Contrast defines an effect on macro F1, and Margin: the claim tested is that the effect is above -Margin points.
 type Contrast struct {
 	Of        func(Scores) float64 // nil means Masked - Plain
-	PlainOnly bool                 // Of uses only unmasked scores
+	PlainOnly bool                 // the function Of reads only unmasked scores
 	Margin    float64
 }
 

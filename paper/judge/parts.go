@@ -11,7 +11,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// Trials use Splits splits, drawn with seeds from FirstSplit on.
+// Splits is the number of splits that trials use, FirstSplit the seed of the first one.
 const (
 	FirstSplit = 500
 	Splits     = 20
@@ -81,8 +81,8 @@ type Part string
 
 // The parts, in the protocol's order.
 const (
-	// Cited varies what the paper contradicts itself on (edges of new nodes, a masked node's own term), rescaling and,
-	// in GAT and SGAT, the unmasked arm's attention dropout.
+	// Cited varies the two points on which the paper contradicts itself: edges of new nodes, and a masked node's own
+	// term. It also varies rescaling and, in GAT and SGAT, attention dropout of the unmasked arm.
 	Cited Part = "cited"
 	// Departures changes one axis of the cited reading at a time, on Cora.
 	Departures Part = "departures"
@@ -243,7 +243,7 @@ type Batch struct {
 	Seeds []uint64
 }
 
-// Trials on depth use DepthSplits splits, drawn with seeds from FirstDepthSplit on.
+// DepthSplits is the number of splits that trials on depth use, FirstDepthSplit the seed of the first one.
 const (
 	DepthSplits     = 10
 	FirstDepthSplit = 100

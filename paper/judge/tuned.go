@@ -33,7 +33,7 @@ const (
 // Grid maps names of [record.Axis] to the values to try.
 type Grid map[string][]string
 
-// With returns the grid with other's axes added or replaced.
+// With returns a copy of g to which the axes of the grid other are added; an axis in both takes its values from other.
 func (g Grid) With(other Grid) Grid {
 	g = maps.Clone(g)
 	maps.Copy(g, other)
@@ -300,8 +300,8 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	return t, r.Err()
 }
 
-// Differences returns arm's macro F1 minus against's, in points, by comparison split; nil if either arm, or t, is
-// incomplete.
+// Differences returns, for each comparison split, by how many points of macro F1 the first arm exceeds the second. It
+// returns nil if t or either arm is incomplete.
 func (t Tuned) Differences(arm, against string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {

@@ -30,8 +30,8 @@ func VerdictOf(t stats.TTest, p float64) Verdict {
 	return VerdictWithin(t.MeanDifference, stats.HalfWidth(t.StdDev, t.N, 0.1), p < 0.05)
 }
 
-// VerdictWithin applies the rule of [VerdictOf] to a difference. half is half the width of its 90 % interval; clear
-// means that its sign is clear.
+// VerdictWithin applies the rule of [VerdictOf] to a difference. half is half the width of the difference's 90 %
+// interval; clear states whether the difference's sign is certain.
 func VerdictWithin(difference, half float64, clear bool) Verdict {
 	switch {
 	case clear && difference > 0:

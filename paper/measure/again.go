@@ -11,14 +11,14 @@ import (
 	"nodemask/paper/record"
 )
 
-// Again reruns a recorded trial on one core and returns what differs; on the same device and version nothing does. XLA
-// compiles for the CPU, so on another CPU losses and a few predictions may differ. A trial that needs more than most
-// bytes of memory is an error.
+// Again reruns a recorded trial on one core and returns the differences; on the same device and version there are none.
+// XLA compiles for the CPU, so on another CPU losses and a few predictions may differ. If the trial needs more bytes of
+// memory than limit, Again returns an error.
 func Again(
-	ctx context.Context, b *backend.Backend, open Opener, old record.Record, most int64,
+	ctx context.Context, b *backend.Backend, open Opener, old record.Record, limit int64,
 ) (differences []string, err error) {
 	cell := old.CellOf()
-	x, err := within(ctx, b, open, cell, most)
+	x, err := within(ctx, b, open, cell, limit)
 	if err != nil {
 		return nil, err
 	}

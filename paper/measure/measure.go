@@ -19,13 +19,15 @@ import (
 // Options configure [Missing]. Open is required.
 type Options struct {
 	Seeds []uint64 // nil means 1 to 10
-	// Batch is how many seeds all cells run before further seeds start. 0 means first one seed, to fill tables, then
-	// all others. Each batch compiles its programs again.
+	// Batch is the number of seeds in a batch: every cell runs with the seeds of one batch before the next batch
+	// starts. 0 means a first batch of one seed, so that tables fill soon, and a second batch of all other seeds. Each
+	// batch compiles its programs again.
 	Batch int
 	Jobs  int // parallel trials; 0 means 1
 	// Pool keeps compiled programs between calls and must have Jobs jobs; nil means a new pool.
 	Pool *train.Pool
-	// The cells are divided into Shards shares (0 means 1); only share Shard (from 0) runs.
+	// Shards is the number of shares into which the cells are divided; 0 means 1. Only the share with the number Shard,
+	// from 0, runs.
 	Shard, Shards int
 	// Open reads each data set that trials need, before the first trial.
 	Open Opener

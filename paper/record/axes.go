@@ -25,7 +25,8 @@ type Axis struct {
 	// Rare axes have no flag of their own: --set sets them.
 	Rare bool
 
-	words func(value string) string // returns the text in legends; nil means name, then value
+	// returns the text in legends; if nil, legends show the axis's name followed by the value
+	words func(value string) string
 }
 
 // Set parses a value and sets it in c.

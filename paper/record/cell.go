@@ -16,7 +16,7 @@ type Cell struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Arrivals is how new nodes join (inductive); "" means that they bring all their edges.
+	// Arrivals is how new nodes join the graph in the inductive setting; "" means that they bring all their edges.
 	Arrivals datasets.Arrivals `json:"arrivals,omitempty"`
 	Resplit  bool              `json:"resplit,omitempty"` // a new split per trial
 	// OwnSplit uses the split that comes with the data; TrainPercent is then only the size of its train set.
@@ -94,8 +94,8 @@ func (c Cell) Key() string {
 	return strings.Join(parts, "/")
 }
 
-// Label returns the model and its differences from usual, such as "GIN + NM, layers 4". It omits a keep rate equal to
-// keep.
+// Label returns the model's name and how c differs from the cell usual, such as "GIN + NM, layers 4". It leaves the
+// keep rate out if that equals keep.
 func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {
@@ -145,7 +145,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Measures reports whether trials of c measure all that trials of other measure.
+// Measures reports whether c's trials record every measurement that trials of the cell other record.
 func (c Cell) Measures(other Cell) bool {
 	return (c.Cached || !other.Cached) && (c.History || !other.History)
 }

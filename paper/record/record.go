@@ -97,7 +97,7 @@ func (r Record) Differences(other Record) (differences []string) {
 	if r.MAD != nil && other.MAD != nil {
 		differ("MAD", *r.MAD, *other.MAD)
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // ignores readings that only other has
+	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // readings that are in other but not in r are ignored
 		was := r.Readings[name]
 		if is, ok := other.Readings[name]; ok {
 			if was.Cached == 0 || is.Cached == 0 {

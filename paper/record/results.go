@@ -41,8 +41,9 @@ func NewResults(records []Record) *Results {
 	return r
 }
 
-// LazyResults returns Results that load records by data and model when needed, and call other once for each cell
-// without records. failed receives all errors. other and failed may be nil.
+// LazyResults returns Results that load records by data and model when needed. For each cell without records they call
+// the function other once, to get records from elsewhere. The function failed receives all errors. Both functions may
+// be nil.
 func LazyResults(load func(...Pair) ([]Record, error), other func(Cell) []Record,
 	failed func(error)) *Results {
 	return &Results{load: load, other: other, failed: failed, loaded: map[Pair]bool{},
@@ -90,7 +91,7 @@ func (r *Results) add(records []Record) error {
 		byBackend[id][one.Backend] = append(byBackend[id][one.Backend], i)
 	}
 	for id, backends := range byBackend {
-		var most []int // on ties, the first backend by name
+		var most []int // a tie goes to the backend whose name sorts first
 		for _, name := range slices.Sorted(maps.Keys(backends)) {
 			if len(backends[name]) > len(most) {
 				most = backends[name]
@@ -106,7 +107,7 @@ func (r *Results) add(records []Record) error {
 	return nil
 }
 
-// Trials returns a cell's records, ordered by seed; if c.Readings, those with Readings.
+// Trials returns a cell's records, ordered by seed. If c.Readings is set, it returns only records with Readings.
 func (r *Results) Trials(c Cell) []Record {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -162,7 +163,7 @@ func (r *Results) Values(c Cell, m Metric) []float64 {
 // Comparison compares two cells on trials with equal seeds.
 type Comparison struct {
 	Trials     int
-	Difference float64 // mean of a minus b
+	Difference float64 // mean difference: the first cell's value minus the second cell's
 	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
 }
 

@@ -142,8 +142,8 @@ func (s *Store) files(pairs ...Pair) (paths []string, err error) {
 	return paths, err
 }
 
-// Load returns the records of pairs (without pairs, all) in the order of files and lines. If a trial is stored twice,
-// the later record replaces the earlier one only if it has further measurements.
+// Load returns the records of the given pairs, or all records if no pair is given, in the order of files and lines. If
+// a trial is stored twice, the later record replaces the earlier one only if it has further measurements.
 func (s *Store) Load(pairs ...Pair) (records []Record, err error) {
 	paths, err := s.files(pairs...)
 	if err != nil {

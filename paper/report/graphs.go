@@ -246,8 +246,8 @@ func spanOf(effects []judge.CaseEffect) (span string, up, down int) {
 	return plots.Signed(low, 1) + " to " + plots.Signed(high, 1), counts[judge.Helps], counts[judge.Hurts]
 }
 
-// graphsSentence summarises the effect of masking on GIN, and that of rescaled masking on new nodes. It returns "" if
-// the third protocol's cases are missing.
+// graphsSentence summarises masking's effect on GIN, and rescaled masking's effect on GIN in the inductive setting. It
+// returns "" if the third protocol's cases are missing.
 func (e *Evidence) graphsSentence() (string, error) {
 	fewest, graphs := judge.Splits, map[string]bool{}
 	effects := map[int][]judge.CaseEffect{}

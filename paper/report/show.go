@@ -187,7 +187,7 @@ func (c Curve) series(r *record.Results) plots.Series {
 		// With two trials an interval would exceed any chart.
 		if _, l, h, err := stats.ConfidenceInterval(values, 0.05); err == nil && len(values) > 2 {
 			low, high = l, h
-			if c.Losses == nil { // percentages stay within 0 and 100
+			if c.Losses == nil { // without losses the values are percentages: keep the interval within 0 and 100
 				low, high = max(l, 0), min(h, 100)
 			}
 		}

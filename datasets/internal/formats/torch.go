@@ -239,7 +239,7 @@ func (f *torchFile) count(edges, x, y *numpy.Array) error {
 		nodes, source = a.Shape[0], a.Name
 	}
 	claimed, ok := f.fields.Get("num_nodes").(int64)
-	if !ok { // version 1 of PyTorch Geometric has another name
+	if !ok { // version 1 of PyTorch Geometric stores this attribute under another name
 		claimed, ok = f.fields.Get("__num_nodes__").(int64)
 	}
 	if nodes >= 0 && ok && claimed != nodes {

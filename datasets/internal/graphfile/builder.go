@@ -30,7 +30,7 @@ type Builder struct {
 	g       Graph
 	index   map[string]int32 // by id: its place in ids
 	ids     []string
-	numbers []int32    // by number of an id: its node; -1 while only edges have named it
+	numbers []int32    // numbers[i] is the node of the id numbered i, or -1 while the id has occurred only in edges
 	pairs   []csr.Edge // edges between id numbers
 	names   map[string]int32
 	columns []attribute

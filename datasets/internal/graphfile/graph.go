@@ -85,24 +85,24 @@ func (g *Graph) AllNotes() []string {
 // MasksSplit describes a split made of masks, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit sets Splits, without unlabelled nodes, or adds a note on why it cannot; what names the split there. If
-// present is false, it does nothing. Nodes in a set must ascend.
-func (g *Graph) SetSplit(what string, present bool, splits ...[3][]int32) {
+// SetSplit sets Splits to the given splits less their unlabelled nodes. If it cannot, it adds a note that says why and
+// calls the split name. If present is false, it does nothing. Nodes in a set must ascend.
+func (g *Graph) SetSplit(name string, present bool, splits ...[3][]int32) {
 	if !present {
 		return
 	}
 	if g.Labels == nil {
-		g.Notef("%s: left out: no node has a label", what)
+		g.Notef("%s: left out: no node has a label", name)
 		return
 	}
-	all, unlabelled := what, 0
+	all, unlabelled := name, 0
 	for k, sets := range splits {
 		if len(splits) > 1 {
-			what = fmt.Sprintf("%s, number %d", all, k)
+			name = fmt.Sprintf("%s, number %d", all, k)
 		}
 		without, fault := g.sound(&sets)
 		if fault != "" {
-			g.Notef("%s: left out: %s", what, fault)
+			g.Notef("%s: left out: %s", name, fault)
 			g.Splits = nil
 			return
 		}

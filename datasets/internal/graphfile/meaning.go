@@ -60,12 +60,12 @@ func MeaningOf(name string) Meaning {
 	return Feature
 }
 
-// LeftOut returns a note that a column is left out for what its name means. what names the column, class the column
-// used as class.
-func (m Meaning) LeftOut(what, class string) string {
-	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", what, why[m])
+// LeftOut returns a note that a column was left out because of its name. column describes it; class is the column that
+// is used as the class.
+func (m Meaning) LeftOut(column, class string) string {
+	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", column, why[m])
 	if m == Class && class != "" {
-		return fmt.Sprintf("%s: left out: the class is %.80q, and a second one would tell it", what, class)
+		return fmt.Sprintf("%s: left out: the class is %.80q, and a second one would tell it", column, class)
 	}
 	return note
 }

@@ -241,13 +241,13 @@ func (p Product) LeakyScores(source, target, a *Node, slope float64, gradients b
 		func(d *Node) *Node { return slopes(p.pattern, h, x, d) })
 }
 
-// withLeakyAdjoints returns y = a·LeakyReLU(source_u + target_v) with gradients. Let d be the gradient towards y;
-// ofTarget returns s_v = Σ_u d_vu·LeakyReLU'(source_u + target_v), and ofSource returns t_u, the same terms summed over
-// v. The gradients are:
+// withLeakyAdjoints returns y_vu = ⟨a, LeakyReLU(source_u + target_v)⟩ with gradients. Let d be the loss's gradient
+// with respect to y; ofTarget returns s_v = Σ_u d_vu·LeakyReLU'(source_u + target_v), and ofSource returns t_u, the
+// same terms summed over v. With ⊙ the elementwise product, the gradients are:
 //
-//	towards target: a·s
-//	towards source: a·t
-//	towards a:      Σ_v target_v·s_v + Σ_u source_u·t_u, as LeakyReLU(x) = x·LeakyReLU'(x)
+//	target_v: a ⊙ s_v
+//	source_u: a ⊙ t_u
+//	a:        Σ_v target_v ⊙ s_v + Σ_u source_u ⊙ t_u, as LeakyReLU(x) = x ⊙ LeakyReLU'(x)
 func withLeakyAdjoints(y, source, target, a *Node, ofSource, ofTarget func(d *Node) *Node) *Node {
 	ofSource, ofTarget = Remember(ofSource), Remember(ofTarget)
 	weights := StopGradient(Reshape(a, 1, source.Shape().Dimensions[1]))

@@ -20,7 +20,7 @@ import (
 
 // Kind is an expected kind of file.
 type Kind struct {
-	Name   string // in the metadata
+	Name   string // as the file's metadata has it
 	Remedy string // advice if the file is damaged
 }
 

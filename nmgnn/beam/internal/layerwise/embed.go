@@ -33,7 +33,7 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// Options configure a run. Every worker must see the folders of its files, Work among them, at the same path.
+// Options configure a run. All folders that a run uses, including Work, must have the same path on every worker.
 type Options struct {
 	// Work is the folder for intermediate results; steps finished there are skipped.
 	Work string
