@@ -199,6 +199,35 @@ func TestEachPackageImportsOnlyTheFloorsBelowIt(t *testing.T) {
 	}
 }
 
+var architectureRow = regexp.MustCompile("(?m)^\\| [0-5] \\| `([^`]+?)/?` \\|")
+
+func TestAFolderImportsOnlyWhatArchitectureListsBelowIt(t *testing.T) {
+	packages := listed(t)
+	page, err := os.ReadFile("../../ARCHITECTURE.md")
+	require.NoError(t, err)
+	rows := map[string]int{}
+	for _, row := range architectureRow.FindAllStringSubmatch(string(page), -1) {
+		require.NotContains(t, rows, row[1], "listed twice")
+		rows[row[1]] = len(rows)
+	}
+	require.Greater(t, len(rows), 40)
+	rowOf := func(folder string) (row int, ok bool) {
+		for row, ok = rows[folder]; !ok && strings.Contains(folder, "/"); row, ok = rows[folder] {
+			folder = filepath.ToSlash(filepath.Dir(folder))
+		}
+		return row, ok
+	}
+	for folder, p := range packages {
+		row, ok := rowOf(folder)
+		for _, path := range p.Imports {
+			own, is := strings.CutPrefix(path, module)
+			if below, listed := rowOf(own); ok && is && listed {
+				assert.GreaterOrEqual(t, below, row, "%s imports %s, which ARCHITECTURE.md lists above it", folder, own)
+			}
+		}
+	}
+}
+
 func TestTheTableOfRoomsHasNoCycle(t *testing.T) {
 	var visit func(room string, above []string)
 	visit = func(room string, above []string) {

@@ -306,8 +306,8 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 // is 0, [judge.VerdictOf] decides what is above and below; otherwise the interval alone does.
 //
 //   - reproduced: the effect is above zero.
-//   - same direction: the effect is above zero, but its whole interval is above 2·v.Published or below v.Published/2. Or
-//     the effect is neither above nor below, but nine in ten comparisons are above 0.
+//   - same direction: the effect is above zero, but its whole interval is above 2·v.Published or below
+//     v.Published/2. Or the effect is neither above nor below, but nine in ten comparisons are above 0.
 //   - contradicted: the effect is below zero.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)

@@ -79,9 +79,9 @@ type Argument struct {
 
 // WithAdjoints returns y with these gradients towards its arguments, and no others.
 //
-// GoMLX allows custom gradients on identities only. So y goes through an identity that keeps v, the gradient it receives,
-// and each X through an identity whose gradient is Adjoint(v). Differentiation must reach y's identity before X's: so y
-// depends on X by an element of X minus itself, which is 0.
+// GoMLX allows custom gradients on identities only. So y goes through an identity that keeps v, the gradient it
+// receives, and each X through an identity whose gradient is Adjoint(v). Differentiation must reach y's identity before
+// X's. So y depends on X: an element of X minus itself, which is 0, is added.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
 	for _, a := range arguments {
