@@ -38,9 +38,9 @@ type Options struct {
 	Settings []datasets.Setting
 	// TrainPercent is the percentage of train nodes; 0 means that of the graph's own split, or 10 if it has none.
 	TrainPercent int
-	// Budget is the time for training, exceeded by seconds at most; 0 means five minutes.
+	// Budget is the training time, which a run may exceed by a few seconds; 0 means five minutes.
 	Budget time.Duration
-	// Jobs is how many trials run in parallel. Estimates of time use it; 0 means 1.
+	// Jobs is the number of trials that run in parallel, which estimates of time assume; 0 means 1.
 	Jobs int
 
 	id                string // the graph's content hash

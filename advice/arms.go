@@ -96,8 +96,8 @@ func plainConfigurations(model string, setting datasets.Setting) []map[string]st
 	return all
 }
 
-// cell returns a cell whose trials stop on macro F1. Validation loss is computed without a mask and would stop masked
-// models too early.
+// cell returns a cell whose trials stop early by macro F1 on validation nodes. Validation loss would stop masked models
+// too early, because it is computed without a mask.
 func (o *Options) cell(model string, setting datasets.Setting, values map[string]string) (record.Cell, error) {
 	c := record.NewCell(o.id, model, setting, o.TrainPercent)
 	c.Resplit, c.ValidationPercent = true, o.validationPercent
