@@ -46,22 +46,22 @@ func (f Features) NonZeros() int64 {
 	return n
 }
 
-// Row returns row v as a dense slice of length Width, in the memory of the slice into if that has the capacity. It
-// panics if v is out of range.
-func (f Features) Row(v int, into []float32) []float32 {
-	if cap(into) < f.Width {
-		into = make([]float32, f.Width)
+// Row returns row v as a dense slice of length Width, in buffer if that has the capacity. It panics if v is out of
+// range.
+func (f Features) Row(v int, buffer []float32) []float32 {
+	if cap(buffer) < f.Width {
+		buffer = make([]float32, f.Width)
 	}
-	into = into[:f.Width]
+	buffer = buffer[:f.Width]
 	if !f.IsSparse() {
-		copy(into, f.Dense[v*f.Width:(v+1)*f.Width])
-		return into
+		copy(buffer, f.Dense[v*f.Width:(v+1)*f.Width])
+		return buffer
 	}
-	clear(into)
+	clear(buffer)
 	for i := f.Offsets[v]; i < f.Offsets[v+1]; i++ {
-		into[f.Columns[i]] = f.Values[i]
+		buffer[f.Columns[i]] = f.Values[i]
 	}
-	return into
+	return buffer
 }
 
 // Select returns copies of the nodes' rows, [len(nodes), Width], dense or sparse as f is. Nodes may repeat; Select

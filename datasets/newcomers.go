@@ -23,7 +23,8 @@ type Newcomers struct {
 	Skipped int64
 }
 
-// NewcomersOptions describes the model that will predict newcomers.
+// NewcomersOptions tells what the model expects of newcomers (its features and train nodes), and what to do with
+// unknown edges.
 type NewcomersOptions struct {
 	Width int // features per node
 	// Known returns the train node with this id; false if there is none.

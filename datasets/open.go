@@ -24,7 +24,7 @@ type OpenOptions struct {
 	Dir string
 }
 
-// folders omits the cache folder if the user has no home.
+// folders returns the folders to search, in order. The cache folder is left out if the user has no home folder.
 func (o OpenOptions) folders() []string {
 	dirs := []string{o.Dir, os.Getenv("NODEMASK_DATA")}
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -118,7 +118,8 @@ func Locate(name string, o OpenOptions) (Location, error) {
 	return Location{}, &NotFoundError{Name: info.Name, File: info.Files[0].Name, Folders: folders, Fetch: true}
 }
 
-// chosen splits a name like "graph.pt:label=club,mask=3" at the colon. path is "" if nothing exists there.
+// chosen splits a name like "graph.pt:label=club,mask=3" at the colon into a path and a choice. The path is "" if no
+// such file or folder exists.
 func chosen(name string) (path string, c graphfile.Choice, err error) {
 	at := strings.LastIndexByte(name, ':')
 	if at < 0 {
@@ -157,7 +158,7 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 	return c, nil
 }
 
-// One of the files suffices, as the reader reports missing files.
+// holdsAny reports whether dir has at least one of the files. That suffices: the reader reports missing files.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		_, err := os.Stat(filepath.Join(dir, f.Name))

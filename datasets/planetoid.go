@@ -62,8 +62,8 @@ func planetoidName(files map[string][]byte) string {
 	return ""
 }
 
-// planetoidCoraClasses returns the names of Planetoid's classes 0, 1, and so on. They are from LINQS's Cora, the same
-// graph: papers were matched by features, degree and neighbours.
+// planetoidCoraClasses returns the names of Planetoid's classes 0, 1, and so on, which Planetoid's files lack. They are
+// those of the same papers in LINQS's Cora; papers were matched by features, degree and neighbours.
 func planetoidCoraClasses() []string {
 	return []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
 		"Case_Based", "Rule_Learning"}

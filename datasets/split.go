@@ -19,7 +19,7 @@ type SplitOptions struct {
 	// ValidationShare is the validation nodes' share of the labelled nodes that are not train nodes, above 0 and below
 	// 1; the others are test nodes. 0 means 0.10.
 	ValidationShare float64
-	// Seed seeds the random draw. Every value, also 0, gives another split.
+	// Seed seeds the random draw. 0 is a seed like any other: different seeds give different splits.
 	Seed uint64
 }
 
@@ -112,16 +112,16 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 	return members, nil
 }
 
-// apportion rounds each class's size·times/over by largest remainders, so that the results sum to the total's rounded
-// share. Ties go to the lower class. It multiplies first: n·29/100 is exact where n·0.29 is not.
-func apportion(sizes []int, times, over float64) []int {
+// apportion multiplies each size by times/divisor and rounds by largest remainders, so that the results sum to the
+// rounded total. Ties go to the lower class. It multiplies before it divides: n·29/100 is exact where n·0.29 is not.
+func apportion(sizes []int, times, divisor float64) []int {
 	given := make([]int, len(sizes))
 	remainders := make([]float64, len(sizes))
 	order := make([]int, len(sizes))
 	total, sum := 0, 0
 	for c, size := range sizes {
 		// The conversion prevents a fused multiply-subtract, which rounds differently.
-		exact := float64(float64(size) * times / over)
+		exact := float64(float64(size) * times / divisor)
 		given[c] = int(exact)
 		remainders[c] = exact - float64(given[c])
 		order[c] = c
@@ -129,7 +129,7 @@ func apportion(sizes []int, times, over float64) []int {
 		sum += given[c]
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(remainders[b], remainders[a]) })
-	left := int(math.Round(float64(total)*times/over)) - sum
+	left := int(math.Round(float64(total)*times/divisor)) - sum
 	for _, c := range order {
 		if left <= 0 {
 			break

@@ -20,7 +20,8 @@ type SBMOptions struct {
 	Nodes      int     // 0 means 1,000
 	Classes    int     // 0 means 4; sizes differ by at most one node
 	MeanDegree float64 // 0 means 10
-	// Homophily is the share of edges within a class, up to 1; 0 means 0.80. For almost no such edges pass 1e-12.
+	// Homophily is the share of edges within a class, above 0 and up to 1. As 0 means 0.80, pass 1e-12 for almost no
+	// edges within classes.
 	Homophily float64
 	Features  int // columns; 0 means 16
 	// FeatureSignal is each class mean's distance from the origin, in standard deviations of the features' noise; 0
@@ -167,7 +168,7 @@ func numbered(classes int) []string {
 	return names
 }
 
-// draws returns how many draws with replacement give that many distinct pairs on average.
+// draws returns how many random draws with replacement yield, on average, the wanted number of distinct pairs.
 func draws(distinct, pairs float64, where string) (int64, error) {
 	if distinct < 0.5 {
 		return 0, nil

@@ -30,8 +30,8 @@ func Page(data, file string) {
 	showHTML(opening(file, os.Getenv("JUPYTER_ROOT")), fmt.Sprintf("Open %s in a browser.", file))
 }
 
-// opening returns a button that opens the file in JupyterLab, or the file's address if JupyterLab does not serve it,
-// as the file is hidden or not below root.
+// opening returns a button that opens the file in JupyterLab. JupyterLab serves only files below root that are not
+// hidden; for others opening returns the file's address.
 func opening(file, root string) string {
 	if path, err := filepath.Rel(root, file); err == nil && root != "" && filepath.IsLocal(path) &&
 		!strings.Contains("/"+path, "/.") {

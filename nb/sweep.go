@@ -156,8 +156,8 @@ type Trained struct {
 	model string // file of the saved model; "" until it is saved
 }
 
-// Best returns the best trial of the experiment with the best mean, both by macro F1 on validation nodes. It ends the
-// notebook cell if there are no trials.
+// Best picks the experiment with the highest mean macro F1 on validation nodes, and returns its trial with the highest
+// macro F1 on validation nodes. It ends the notebook's cell if there are no trials.
 func Best(cells ...record.Cell) *Trained {
 	results := trained(cells)
 	var best *Trained

@@ -136,8 +136,8 @@ func Repetition(g *datasets.Graph, hops int) {
 			"largest tree"}, rows...)
 }
 
-// Twins shows how many groups of nodes k-layer GNNs can tell apart at most, for k from 0 to hops. If alike is true,
-// features are ignored.
+// Twins shows, for k from 0 to hops, the largest number of groups of nodes that a GNN with k layers can tell apart. If
+// alike is true, all nodes count as having the same features.
 func Twins(g *datasets.Graph, hops int, alike bool) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -51,7 +51,8 @@ func maskOf(g *datasets.Graph, masked []int32) []bool {
 	return mask
 }
 
-// drawing omits ids if all are numbers, which readers would take for node numbers.
+// drawing returns the options for drawing g. They leave out the nodes' ids if all ids are numbers, as readers would
+// take these for node numbers.
 func drawing(g *datasets.Graph) draw.Options {
 	o := draw.Options{Labels: g.Labels, Classes: g.Classes}
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {

@@ -145,9 +145,9 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns the nodes to draw below a node. If its children and ghosts are more than the number most, one
-// stand-in replaces all ghosts and a second one the last children. If most < 2, ghosts are left out.
-func (f *folder) children(node int32, most int) []drawn {
+// children returns the nodes to draw below a node. If its children and ghosts are more than limit, one stand-in
+// replaces all ghosts and a second one the last children. If limit < 2, ghosts are left out.
+func (f *folder) children(node int32, limit int) []drawn {
 	if node < 0 {
 		return nil
 	}
@@ -161,18 +161,18 @@ func (f *folder) children(node int32, most int) []drawn {
 	}
 	ghosts := f.ghosts(node)
 	keep, hidden := len(order), 0
-	if keep+len(ghosts) > most {
+	if keep+len(ghosts) > limit {
 		switch {
-		case most < 2:
+		case limit < 2:
 			ghosts = nil
 		case len(ghosts) > 1:
 			ghosts, hidden = nil, len(ghosts)
 			fallthrough
 		case len(ghosts) == 1:
-			most--
+			limit--
 		}
-		if keep > most && (keep > 1 || f.below[first] > 0) {
-			keep = max(most-1, 0)
+		if keep > limit && (keep > 1 || f.below[first] > 0) {
+			keep = max(limit-1, 0)
 		}
 	}
 	var all []drawn

@@ -57,7 +57,8 @@ func Open(t *testing.T, ctx context.Context, path string, width int64, before ..
 	return Visit(t, ctx, &url.URL{Scheme: "file", Path: path}, width, before...)
 }
 
-// Visit is [Open] for any address. The page may send requests to its server.
+// Visit opens a page at any address in a new tab, after the actions in before. Unlike with [Open], the page may send
+// requests to its server.
 func Visit(t *testing.T, ctx context.Context, address *url.URL, width int64, before ...chromedp.Action) Tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(ctx)

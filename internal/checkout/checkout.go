@@ -16,7 +16,7 @@ import (
 // is.
 var built string
 
-// Root returns the clone in which this program is installed, else the one from which it was built.
+// Root returns the clone of this project in which this program is installed, or else the clone from which it was built.
 func Root() (string, error) {
 	for _, folder := range Folders() {
 		mod, err := os.ReadFile(filepath.Join(folder, "go.mod"))

@@ -31,7 +31,8 @@ var calls = []struct{ name, errno string }{
 	{"mkdirat", "EACCES"}, {"unlinkat", "EACCES"}, {"close", "EIO"},
 }
 
-// Pin must be called in the test's init function, on the first thread, as strace follows no other thread.
+// Pin keeps a step on the process's first thread, the only one that strace follows. Call it in the test's init
+// function.
 func Pin() {
 	if os.Getenv(stepVariable) != "" {
 		runtime.LockOSThread()
@@ -61,7 +62,8 @@ type Test struct {
 	Step string
 	// Prepare fills the empty folder that the step is given.
 	Prepare func(t *testing.T, folder string)
-	// Holds checks what the step guarantees however it ends. finished is true if it returned no error.
+	// Holds checks what must be true of the folder however the step ends. finished is true if the step returned no
+	// error.
 	Holds func(t *testing.T, folder string, finished bool)
 	// GoesOn runs the step again and requires the same result as if there had been no fault.
 	GoesOn func(t *testing.T, folder string)
@@ -110,8 +112,8 @@ type place struct {
 	when        int
 }
 
-// Under runs the step with the same fault at all system calls of one name; inject names both, such as
-// "flock:error=ENOLCK". It returns the step's output and error.
+// Under runs the step with one fault at every call of one system call. inject is strace's notation for the call and the
+// fault, such as "flock:error=ENOLCK". Under returns the step's output and error.
 func (f Test) Under(t *testing.T, folder, inject string) (said string, ended error) {
 	t.Helper()
 	f.Prepare(t, folder)

@@ -25,7 +25,7 @@ type Left struct {
 // String returns a phrase: "this machine leaves 1.5 GB".
 func (l Left) String() string { return l.Of + " leaves " + Text(l.Bytes) }
 
-// About is [Text] for an estimate.
+// About formats an estimated number of bytes as [Text] does.
 func About(bytes float64) string { return Text(int64(min(bytes, 9e18))) }
 
 // Text returns a number of bytes as text: "1.5 GB".
@@ -39,8 +39,8 @@ func Text(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// Get returns how much more memory this process may take: the least that the machine or a control group leaves. It
-// returns false if the system does not report this; only Linux does.
+// Get returns how much more memory this process may take: what the machine leaves or, if less, what one of its control
+// groups leaves. It returns false if the system does not report this; only Linux does.
 func Get() (Left, bool) {
 	system := os.DirFS("/")
 	return least(append(machine(system), groups(system)...))
@@ -116,13 +116,14 @@ func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	return 0, false
 }
 
-// Reading a file of size bytes may take anyway + perByte·size bytes of memory, whatever the file claims to hold.
+// Limit on the memory for reading a file: anyway, plus perByte bytes for each byte of the file, however much content
+// its header claims.
 const (
 	anyway  = 256 << 20
 	perByte = 64
 )
 
-// [Budget.Take] checks free memory after every step bytes, and leaves reserve bytes free.
+// [Budget.Take] checks free memory each time another 16 MiB (step) are taken, and leaves 64 MiB (reserve) free.
 const (
 	step    = 16 << 20
 	reserve = 64 << 20
@@ -131,7 +132,7 @@ const (
 // Budget limits the memory that a file's content takes.
 type Budget struct{ size, taken, looked int64 }
 
-// NewBudget returns the budget of a file of size bytes.
+// NewBudget returns the budget for a file; size is in bytes.
 func NewBudget(size int64) Budget { return Budget{size: size} }
 
 // Take adds to the bytes taken so far. It returns an error if they exceed what this file, or this process, may take.

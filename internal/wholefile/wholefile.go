@@ -24,10 +24,9 @@ const (
 	ownerOnly   = 0o600
 )
 
-// Write calls write to fill a temporary file next to path, syncs the file and renames it, so that path is always the
-// whole old or new file. A new file has mode less the umask; an existing file keeps its mode. Write first removes
-// path's temporary files that killed processes left. Devices and pipes are written directly. File system errors lack
-// the file's name.
+// Write calls write to fill a temporary file next to path, syncs it and renames it to path, so readers find the whole
+// old file or the whole new one. A new file gets the permissions in mode, less the umask; an existing file keeps its
+// own.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
@@ -199,8 +198,8 @@ func regular(path string, stat func() (fs.FileInfo, error)) error {
 	return &fs.PathError{Op: "open", Path: path, Err: err}
 }
 
-// Replaces returns the first of files that a write to path would replace, directly or through links; "" if none.
-// Devices and pipes are never replaced.
+// Replaces returns the first file in files that a write to path would replace, directly or through links; "" if there
+// is none. Devices and pipes are never replaced.
 func Replaces(path string, files ...string) string {
 	there, err := os.Stat(path)
 	if err != nil || !there.Mode().IsRegular() {

@@ -34,7 +34,8 @@ type Backend struct {
 	Skipped []*Error
 	// KernelsLost explains why a CPU backend cannot run package fused's kernels, and so is slow; else nil.
 	KernelsLost error
-	// ProgramsLost explains why compiled programs are not kept on disk as requested; else nil.
+	// Digits says on which CPUs results have the same digits: "avx2" (XLA on a CPU only) means every x86-64 CPU with
+	// AVX2; "" means no such promise.
 	ProgramsLost error
 	// Digits is "avx2" for XLA on a CPU if results are equal on every x86-64 CPU with AVX2, else "".
 	Digits string
@@ -75,7 +76,8 @@ func (b *Backend) String() string {
 	return text
 }
 
-// Kernel returns how neighbours are summed: "fused", by this project's loops, or "scatter", by GoMLX's.
+// Kernel returns what sums over neighbours: "fused" means this project's loops, "scatter" means GoMLX's scatter
+// operation.
 func (b *Backend) Kernel() string {
 	if b.OnGPU() || b.KernelsLost != nil {
 		return string(kernels.ScatterKernel)
@@ -288,8 +290,8 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	return opened, nil
 }
 
-// ForJobs returns a function that opens a job's backend. The job's goroutine must call it first. XLA on a CPU gets one
-// core per job: two threads that share a core are slower than one.
+// ForJobs returns a function, open, that opens the backend for a job. The job's goroutine must call open before
+// anything else. XLA on a CPU gets one core per job: two threads that share a core are slower than one.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err

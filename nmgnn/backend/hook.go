@@ -43,8 +43,8 @@ func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 	return nil
 }
 
-// nodemaskFindProgram writes a program's key to key. If the program is kept, found becomes a copy, which C frees, and
-// the result is the program's size in bytes; else the result is 0.
+// nodemaskFindProgram computes a program's key and writes it to the buffer key. If the folder holds the program, found
+// is set to point to a copy, which C must free, and the result is the copy's size in bytes; otherwise the result is 0.
 //
 //export nodemaskFindProgram
 func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.Pointer, formatSize C.size_t,

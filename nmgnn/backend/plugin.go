@@ -22,8 +22,8 @@ var setUp = map[string]struct{ folder, wheel, sum string }{
 	"cuda": {"pjrt-cuda", "", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
 }
 
-// checkPlugin returns an error unless the file has the SHA-256 pin or, if pin is "", looks loadable. Truncated
-// libraries would crash the system's loader; files of other types would crash go-xla.
+// checkPlugin returns an error unless the file's SHA-256 equals pin. If pin is "", it checks only that the file looks
+// loadable: truncated libraries would crash the system's loader, and files of other types would crash go-xla.
 func checkPlugin(path, pin string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -19,8 +19,9 @@ import (
 
 const haveXLA = true
 
-// newXLA opens the PJRT plugin at path, which is absolute, with go-xla's options; plugin is its name or path. It also
-// returns XLA's platform ("cpu", "cuda", …; "": unknown) and, as held, [Backend].Digits.
+// newXLA opens the PJRT plugin at the absolute path, with go-xla's options. plugin is the plugin's name or path. The
+// result platform is XLA's name for the platform, such as "cpu" or "cuda", or "" if unknown; the result held is the
+// value for [Backend].Digits.
 func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, held string,
 	err error) {
 	defer gomlx.Guard(&err, "opening it")
@@ -85,7 +86,8 @@ func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 // holdThreads and holdSums make XLA compute the same digits on every CPU. They set environment variables, which XLA
 // reads at its first start. Each acts once, and keeps the user's settings.
 var (
-	// Weights' gradients are sums over nodes, which Eigen splits by the number of threads; so that number is fixed.
+	// Weights' gradients are sums over nodes. Eigen splits these sums by the number of threads, which must therefore be
+	// the same everywhere.
 	holdThreads = sync.OnceValue(func() error {
 		const threads = "PJRT_NPROC"
 		if os.Getenv(threads) != "" {

@@ -207,14 +207,14 @@ func largest(x []float32) int {
 
 func descending(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) }
 
-// Top returns at most this many tree nodes: those with the largest absolute shares, descending.
-func (e *Explanation) Top(most int) []int32 {
+// Top returns at most n tree nodes: those with the largest absolute shares, descending.
+func (e *Explanation) Top(n int) []int32 {
 	nodes := make([]int32, e.Tree.NumNodes()-1)
 	for k := range nodes {
 		nodes[k] = int32(k) + 1
 	}
 	slices.SortStableFunc(nodes, func(a, b int32) int { return descending(e.Branches[a].Share, e.Branches[b].Share) })
-	return nodes[:max(0, min(most, len(nodes)))]
+	return nodes[:max(0, min(n, len(nodes)))]
 }
 
 // explainer requests logits from a forest, and runs the model when the forest is full.

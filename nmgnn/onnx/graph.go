@@ -145,10 +145,10 @@ func (b *builder) gather(h value, index string) value {
 	return value{b.add("Gather", []string{h.name, index}, integer("axis", 0)), h.width}
 }
 
-// scatter combines each edge's row of edges [edges, width] with the row of the edge's target node in first [nodes,
+// scatter combines each edge's row of edges [edges, width] with the row of the edge's target node in initial [nodes,
 // width], by "add" or "max". It avoids ONNX Runtime's ScatterND, which adds from several threads at once and loses
 // terms.
-func (b *builder) scatter(reduction string, first, edges value) value {
+func (b *builder) scatter(reduction string, initial, edges value) value {
 	index := b.targets
 	if edges.width > 1 {
 		if b.repeated[edges.width] == "" {
@@ -156,8 +156,8 @@ func (b *builder) scatter(reduction string, first, edges value) value {
 		}
 		index = b.repeated[edges.width]
 	}
-	return value{b.add("ScatterElements", []string{first.name, index, edges.name}, integer("axis", 0),
-		text("reduction", reduction)), first.width}
+	return value{b.add("ScatterElements", []string{initial.name, index, edges.name}, integer("axis", 0),
+		text("reduction", reduction)), initial.width}
 }
 
 func (b *builder) degree(withSelf bool) value {

@@ -189,9 +189,9 @@ func (e *engine) room(i, width int) (*model.Variable, error) {
 	return e.rows[i], nil
 }
 
-// fill copies halo nodes' rows and, if own is true, own nodes' rows from an array over all nodes to the input of layer
-// i. Rows of nodes that skip rejects become zero; a nil skip rejects none.
-func (e *engine) fill(i int, b batch, own bool, from *safetensors.Array[float32], skip func(u int32) bool) error {
+// fill copies halo nodes' rows and, if own is true, own nodes' rows from source, an array over all nodes, to the input
+// of layer i. Rows of nodes that skip rejects become zero; a nil skip rejects none.
+func (e *engine) fill(i int, b batch, own bool, source *safetensors.Array[float32], skip func(u int32) bool) error {
 	width := e.rows[i].Shape().Dimensions[1]
 	nothing := make([]float32, width)
 	return kernels.Fill(e.rows[i], func(rows []float32) {
@@ -199,24 +199,24 @@ func (e *engine) fill(i int, b batch, own bool, from *safetensors.Array[float32]
 			if skip != nil && skip(v) {
 				return nothing
 			}
-			return from.Values[int(v)*width:][:width]
+			return source.Values[int(v)*width:][:width]
 		})
 	})
 }
 
-// spread copies output [own, width], the rows of a batch's own nodes, to an array over all nodes. It makes the array if
-// *into is nil.
-func (e *engine) spread(output *tensors.Tensor, b batch, into **safetensors.Array[float32]) error {
+// spread copies output [own, width], the rows of a batch's own nodes, to an array over all nodes, which it makes if
+// *destination is nil.
+func (e *engine) spread(output *tensors.Tensor, b batch, destination **safetensors.Array[float32]) error {
 	width := output.Shape().Dimensions[1]
-	if *into == nil {
+	if *destination == nil {
 		var err error
-		if *into, err = safetensors.NewArray[float32](e.phase.Edges.NumNodes() * width); err != nil {
+		if *destination, err = safetensors.NewArray[float32](e.phase.Edges.NumNodes() * width); err != nil {
 			return err
 		}
 	}
 	return gomlx.Error(tensors.ConstFlatData(output, func(flat []float32) {
 		for i, v := range b.own {
-			copy((*into).Values[int(v)*width:][:width], flat[i*width:])
+			copy((*destination).Values[int(v)*width:][:width], flat[i*width:])
 		}
 	}))
 }

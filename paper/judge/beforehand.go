@@ -70,8 +70,8 @@ var Cases = sync.OnceValue(func() (cases []Case) {
 
 const fewestSplits = 5
 
-// CaseOf returns the case of a graph, with the effects of masking on GIN when training stops early on macro F1. ok is
-// false if fewer than five splits ran.
+// CaseOf pairs a graph's quantities with the measured effects of masking on GIN, trained with early stopping on macro
+// F1. ok is false if fewer than five splits ran.
 func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPercent int, of Quantities) (c Case,
 	ok bool, err error) {
 	c = Case{Data: data, Setting: setting, TrainPercent: trainPercent, Quantities: of}

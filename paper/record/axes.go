@@ -12,7 +12,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Axis is a choice in a cell besides data, model, setting and train set size, with its text in keys, flags and legends.
+// Axis is a setting, such as the keep rate, that tells cells apart in addition to data, model, setting and train set
+// size. It holds the setting's names in keys, flags and legends.
 type Axis struct {
 	Name string // such as "keep"
 	Flag string // such as "keep-rate"

@@ -42,11 +42,11 @@ func NewResults(records []Record) *Results {
 }
 
 // LazyResults returns Results that load records by data and model when needed. For each cell without records they call
-// the function other once, to get records from elsewhere. The function failed receives all errors. Both functions may
-// be nil.
-func LazyResults(load func(...Pair) ([]Record, error), other func(Cell) []Record,
+// the function elsewhere once, to get records from elsewhere. The function failed receives all errors. Both functions
+// may be nil.
+func LazyResults(load func(...Pair) ([]Record, error), elsewhere func(Cell) []Record,
 	failed func(error)) *Results {
-	return &Results{load: load, other: other, failed: failed, loaded: map[Pair]bool{},
+	return &Results{load: load, other: elsewhere, failed: failed, loaded: map[Pair]bool{},
 		trials: map[cellID][]Record{},
 		drawn:  map[drawing]string{}}
 }

@@ -238,9 +238,9 @@ func published(model, data, nodes string) (float64, error) {
 	return 0, fmt.Errorf("the paper has no gain of %s on %s, %s nodes", model, data, nodes)
 }
 
-// distance returns how far we are from the paper, as a root mean square difference. If what is "levels", it is that of
-// scores without masking; if "gains", of masking's effects.
-func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
+// distance returns how far we are from the paper, as a root mean square difference. If measure is "levels", it is that
+// of scores without masking; if "gains", of masking's effects.
+func (e *Evidence) distance(measure, model, data, choice string) (float64, error) {
 	c, err := judge.ChoiceOf(choice)
 	if err != nil {
 		return 0, err
@@ -251,7 +251,7 @@ func (e *Evidence) distance(what, model, data, choice string) (float64, error) {
 		if _, err = effectOf(a, err); err != nil {
 			return 0, err
 		}
-		squares, sizes := squares(a, what)
+		squares, sizes := squares(a, measure)
 		sum, n = sum+squares, n+sizes
 	}
 	return math.Sqrt(sum / float64(n)), nil
@@ -343,14 +343,14 @@ func (e *Evidence) claimed(id string) (effect, error) {
 	return effect{TTest: *v.Effect}, nil
 }
 
-// cost returns by how much a cache lowers the F1 of GIN, masked (of is "masked") or not ("plain"). If of is "without",
-// it returns masked GIN's F1 with a cache minus unmasked GIN's without one.
-func (e *Evidence) cost(data, of string) (effect, error) {
+// cost returns by how much a cache lowers the F1 of GIN, masked (kind is "masked") or not ("plain"). If kind is
+// "without", it returns masked GIN's F1 with a cache minus unmasked GIN's without one.
+func (e *Evidence) cost(data, kind string) (effect, error) {
 	contrast := map[string]func(judge.Scores) float64{
 		"masked":  func(s judge.Scores) float64 { return s.Masked - s.MaskedCached },
 		"plain":   func(s judge.Scores) float64 { return s.Plain - s.PlainCached },
 		"without": func(s judge.Scores) float64 { return s.MaskedCached - s.Plain },
-	}[of]
+	}[kind]
 	return effectOf(judge.Ask(e.cited, data, "gin", datasets.Inductive, judge.Choice{}, judge.Contrast{Of: contrast}))
 }
 
@@ -429,10 +429,10 @@ func (e *Evidence) in(part judge.Part) func(model, nodes, reading string) (effec
 }
 
 // tunedAgainst returns by how much the arm with tuned masking exceeds the given arm in the balanced comparison, for GIN
-// on Cora (transductive, 10 % train nodes). with names a variant of GIN. Plain is the given arm's mean.
-func (e *Evidence) tunedAgainst(arm, with string) (x effect, err error) {
+// on Cora (transductive, 10 % train nodes). variant names the variant of GIN. Plain is the given arm's mean.
+func (e *Evidence) tunedAgainst(arm, variant string) (x effect, err error) {
 	for _, t := range e.tuned(balancedID).cells {
-		if t.Model.Name == "gin" && t.Model.With == with && t.Data == leadingData && t.TrainPercent == 10 &&
+		if t.Model.Name == "gin" && t.Model.With == variant && t.Data == leadingData && t.TrainPercent == 10 &&
 			t.Setting == datasets.Transductive {
 			at := slices.IndexFunc(t.Arms, func(other judge.TunedArm) bool { return other.Name == arm })
 			x.Plain = average(t.Arms[at].F1)

@@ -35,9 +35,9 @@ func Complete(t require.TestingT, nodes int) *csr.Graph {
 	return Undirected(t, nodes, pairs)
 }
 
-// Any returns a random graph, directed or not, of 1 to most nodes.
-func Any(t *rapid.T, most int) *csr.Graph {
-	nodes := rapid.IntRange(1, most).Draw(t, "nodes")
+// Any returns a random graph, directed or not, of 1 to maxNodes nodes.
+func Any(t *rapid.T, maxNodes int) *csr.Graph {
+	nodes := rapid.IntRange(1, maxNodes).Draw(t, "nodes")
 	node := rapid.Int32Range(0, int32(nodes-1))
 	edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) csr.Edge {
 		return csr.Edge{Node: node.Draw(t, "v"), Neighbour: node.Draw(t, "u")}

@@ -38,7 +38,7 @@ type Builder struct {
 	entries []entry
 	offsets []int64       // [nodes+1]: where each node's entries begin
 	classes []string      // attributes that may be the class
-	class   []classColumn // [len(classes)]
+	class   []classColumn // one per element of classes
 	chosen  string        // [Choice].Label
 	split   int           // [Choice].Mask
 	taken   string

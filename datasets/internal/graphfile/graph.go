@@ -209,12 +209,12 @@ func (g *Graph) id(v int32) string {
 	return fmt.Sprintf("%.40q", g.IDs[v])
 }
 
-// ClaimError returns an error, beginning with what, if a file with this many edges claims implausibly many nodes.
-func ClaimError(what string, nodes, edges int64) error {
+// ClaimError returns an error, beginning with subject, if a file with this many edges claims implausibly many nodes.
+func ClaimError(subject string, nodes, edges int64) error {
 	most := min(int64(1_000_000)+16*edges, MaxNodes)
 	if nodes < 0 || nodes > most {
 		return fmt.Errorf("%s makes %d nodes: expected 0 to %d beside %d edges, unless features or labels list them",
-			what, nodes, most, edges)
+			subject, nodes, most, edges)
 	}
 	return nil
 }

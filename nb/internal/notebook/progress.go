@@ -39,7 +39,8 @@ type Progress struct {
 	heard  time.Time
 	idle   bool // no epoch since the last trial ended
 	on     string
-	// compiled sums the times from a trial's end to the first epoch of a new model, spent mostly on compiling.
+	// compiled is the total time between the end of a trial and the first epoch of a trial with a new model. Most of it
+	// is compiling.
 	compiled time.Duration
 	programs int
 }
@@ -91,7 +92,7 @@ func (p *Progress) RunsOn(backend string) {
 	p.update(true)
 }
 
-// Trials sets the number of finished trials, and how many of them earlier runs finished.
+// Trials sets the number of finished trials, and how many of those were finished by earlier runs.
 func (p *Progress) Trials(done, before int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -27,8 +27,8 @@ var (
 	swap     = regexp.MustCompile(`\batom(?:\.\w+)*\.cas\b`)
 )
 
-// readDump reads what the compiler wrote about one program: the files in folder, and the messages in said.
-func readDump(folder, said string) (m measured, err error) {
+// readDump reads what the compiler wrote about one program: the files in folder, and its messages.
+func readDump(folder, messages string) (m measured, err error) {
 	read := func(pattern string) (text string) {
 		files, _ := fs.Glob(os.DirFS(folder), pattern)
 		if len(files) != 1 && err == nil {
@@ -45,9 +45,9 @@ func readDump(folder, said string) (m measured, err error) {
 	if err != nil {
 		return m, err
 	}
-	peak := peakSaid.FindStringSubmatch(said)
+	peak := peakSaid.FindStringSubmatch(messages)
 	if peak == nil {
-		return m, fmt.Errorf("the compiler printed no peak: %s", said)
+		return m, fmt.Errorf("the compiler printed no peak: %s", messages)
 	}
 	m.peak, _ = strconv.ParseInt(peak[1], 10, 64)
 	m.alias, _ = strconv.ParseInt(peak[2], 10, 64)

@@ -45,7 +45,7 @@ func run(args []string) int {
 	context.AfterFunc(ctx, stop) // so that a second interrupt kills the program
 	root := newRootCommand()
 	root.SetArgs(args)
-	// Beam leaves behind a temporary folder for each pipeline. They go into this folder, which is removed at the end.
+	// Beam leaves behind one temporary folder per pipeline. This folder holds them all, and is removed at the end.
 	folder, err := os.MkdirTemp("", "nodemask-beam-*")
 	if err == nil {
 		defer os.RemoveAll(folder)

@@ -101,8 +101,8 @@ func (r *run) write(step, file string, value any) error {
 	return nil
 }
 
-// read decodes a step's file into the value that into points to. If into is nil, read only checks the file.
-func (r *run) read(step, file string, into any) error {
+// read decodes a step's file into value, a pointer. If value is nil, read only checks the file.
+func (r *run) read(step, file string, value any) error {
 	path := r.path(step, file)
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,8 +124,8 @@ func (r *run) read(step, file string, into any) error {
 	if err == nil && of != r.of(step, file) {
 		err = fmt.Errorf("it is %.120q", of)
 	}
-	if err == nil && into != nil {
-		err = from.Decode(into)
+	if err == nil && value != nil {
+		err = from.Decode(value)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: the file is damaged, or another was copied over it (%w): delete the folder and run the "+

@@ -232,10 +232,10 @@ func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	return callDrop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
 }
 
-// DropRows computes a part of [Drop]'s result: the given number of rows, starting at the row first. It waits until the
-// node after is computed, so that blocks of rows are computed one by one.
-func DropRows(draw, scale, x *Node, first, rows int, wanted, after *Node) *Node {
-	return callDrop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, after)
+// DropRows computes a part of [Drop]'s result: the given number of rows, starting with number first. It waits until the
+// node previous is computed, so that blocks of rows are computed one by one.
+func DropRows(draw, scale, x *Node, first, rows int, wanted, previous *Node) *Node {
+	return callDrop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, previous)
 }
 
 func callDrop(draw, scale, x *Node, first, rows, columns, all int, wanted, gate, after *Node) *Node {

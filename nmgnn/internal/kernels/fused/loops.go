@@ -106,16 +106,16 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 }
 
 // scalars adds the entries in [i, to) to y without vector instructions, in the same order of additions as the vector
-// code. In each head's share of a row it starts at the index first.
-func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
-	y = y[first:]
+// code. In each head's share of a row it starts at offset.
+func (a *timesArgs) scalars(i, to int32, y []float32, offset int) {
+	y = y[offset:]
 	share := a.width / a.heads
 	fours := to
 	if a.width == 64 && (a.heads == 1 || a.heads == 8) {
 		fours = i
 	}
 	for ; i+4 <= fours; i += 4 {
-		h0, h1, h2, h3 := a.of(i, first), a.of(i+1, first), a.of(i+2, first), a.of(i+3, first)
+		h0, h1, h2, h3 := a.of(i, offset), a.of(i+1, offset), a.of(i+2, offset), a.of(i+3, offset)
 		if a.weights == nil {
 			sum4(y, h0, h1, h2, h3)
 			continue
@@ -123,13 +123,13 @@ func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 		w0, w1, w2, w3 := at(a.positions, i)*a.heads, at(a.positions, i+1)*a.heads, at(a.positions, i+2)*a.heads,
 			at(a.positions, i+3)*a.heads
 		for head := range a.heads {
-			k, end := head*share, (head+1)*share-first
+			k, end := head*share, (head+1)*share-offset
 			add4(y[k:end], h0[k:end], h1[k:end], h2[k:end], h3[k:end], a.weights[w0+head], a.weights[w1+head],
 				a.weights[w2+head], a.weights[w3+head])
 		}
 	}
 	for ; i < to; i++ {
-		h := a.of(i, first)
+		h := a.of(i, offset)
 		if a.weights == nil {
 			for k := range y {
 				y[k] += h[k]
@@ -138,7 +138,7 @@ func (a *timesArgs) scalars(i, to int32, y []float32, first int) {
 		}
 		w := at(a.positions, i) * a.heads
 		for head := range a.heads {
-			k, end := head*share, (head+1)*share-first
+			k, end := head*share, (head+1)*share-offset
 			add1(y[k:end], h[k:end], a.weights[w+head])
 		}
 	}
@@ -292,11 +292,11 @@ func hash(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// forRows calls run for ranges that cover all rows: on all cores if the result has many numbers.
-func forRows(rows, numbers int, run func(from, to int)) {
+// forRows calls compute for ranges that cover all rows: on all cores if the result has many numbers.
+func forRows(rows, numbers int, compute func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	if workers < 2 || numbers < 20000 {
-		run(0, rows)
+		compute(0, rows)
 		return
 	}
 	block := max(1, rows/(workers*16))
@@ -309,7 +309,7 @@ func forRows(rows, numbers int, run func(from, to int)) {
 				if from >= rows {
 					return
 				}
-				run(from, min(from+block, rows))
+				compute(from, min(from+block, rows))
 			}
 		})
 	}
