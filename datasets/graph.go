@@ -117,7 +117,7 @@ func (g *Graph) ContentHash() string {
 }
 
 // CheckText returns an error if the name of the graph, a class or a feature is not UTF-8, because a saved model stores
-// them as JSON. If ids is true, it also checks node ids, which are saved with caches alone.
+// them as JSON. If ids is true, it also checks node ids, which are saved only in caches.
 func (g *Graph) CheckText(ids bool) error {
 	all := []struct {
 		what  string

@@ -10,7 +10,7 @@ import (
 
 // Input is a layer's input [nodes, Width]: features, dense or sparse, or another layer's output.
 type Input interface {
-	// Graph returns the input's computation.
+	// Graph returns the computation graph that the input belongs to.
 	Graph() *Graph
 	// Width returns the number of columns.
 	Width() int

@@ -43,7 +43,7 @@ type panel struct {
 	frame  frame
 	corner point
 	looks  []look
-	named  bool // names are at line ends
+	named  bool // each line's name is drawn at its end, not in a legend
 }
 
 // SVG returns a drawing of p, as [Chart.SVG] does.

@@ -12,7 +12,7 @@ import (
 // and writes each [Event], as lines of JSON. It ends when standard input is closed.
 const Subcommand = "serve-cells"
 
-// Training requests trials; those in the store are not run again.
+// Training is a request for trials. Trials that are in the store are not run again.
 type Training struct {
 	Cells  []record.Cell `json:"cells"`
 	Trials int           `json:"trials"` // per cell; 0 means 10

@@ -74,7 +74,8 @@ type Design struct {
 	Base func(q TunedQuestion, masked bool) (record.Cell, error)
 }
 
-// TunedModel is a model or a variant; With names the variant's layers, features or stopping.
+// TunedModel is a model or a variant of one. The field With says how the variant differs: in its layers, its features
+// or its early-stopping rule.
 type TunedModel struct {
 	Name, With string
 	Added      bool         // added after the protocol

@@ -39,7 +39,7 @@ type nulls struct {
 	in     *bufio.Reader
 	text   bool // inside a string
 	escape bool
-	rest   []byte // unread part of "null"
+	rest   []byte // bytes still to return of the "null" that replaces a NaN
 }
 
 // Read blocks until it has at least one byte.

@@ -1,5 +1,5 @@
-// Package numpy holds arrays in the memory layout of numpy, PyTorch and pickles of both. Files are treated as hostile:
-// elements must lie within the bytes, and objects are never unpickled.
+// Package numpy holds arrays in the memory layout of numpy and PyTorch, as files and pickles have them. Files are
+// treated as hostile: elements must lie within the bytes, and arrays of Python objects (dtype object) are refused.
 package numpy
 
 import (
