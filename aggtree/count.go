@@ -93,7 +93,7 @@ func add(a, b uint64) uint64 {
 type Summary struct {
 	Nodes    uint64 // math.MaxUint64 means at least that many nodes
 	Distinct int    // distinct bases
-	Root     uint64 // tree nodes with the root's base, including the root
+	Root     uint64 // tree nodes that stand for the same graph node as the root, including the root
 }
 
 // RootShare returns Root / Nodes; NaN if there are too many nodes to count.

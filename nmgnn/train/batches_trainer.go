@@ -43,7 +43,8 @@ type batchTrainer struct {
 	start firstValues
 	// readers are the indices of the layers whose inputs are cached: none if no cluster has edges to other clusters.
 	readers []int
-	caches  [2][]*safetensors.Array[float32] // inputs of readers: [0] of the previous epoch, [1] of this one
+	// inputs of the layers in readers: [0] from the previous epoch, [1] from this one
+	caches  [2][]*safetensors.Array[float32]
 	draws   *draws
 }
 

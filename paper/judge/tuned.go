@@ -61,11 +61,11 @@ type Design struct {
 	Models   []TunedModel
 	Data     []string
 	Arms     []string // the baseline first
-	Added    []string // arms added after the protocol; [Tuned].Complete ignores them
+	Added    []string // methods (arms) that were added after the protocol was fixed; [Tuned].Complete ignores them
 	Stop     hyper.StopOn
 	Arrivals datasets.Arrivals
 	FirstTry uint64 // seed of the first split for tuning
-	Fresh    uint64 // seed of the first split for comparison
+	Fresh    uint64 // seed of the first of the splits on which arms are compared; choosing does not use these splits
 	Budget   int    // number of random configurations per arm; 0 means all
 
 	// Grids returns the values that an arm tries.

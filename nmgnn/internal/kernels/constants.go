@@ -127,8 +127,8 @@ func Donate(g *Graph, store *model.Store) {
 	}
 }
 
-// Positions returns a uint32 matrix of these dimensions that numbers its elements: by the values in stored or, if that
-// is nil, by 0, 1, … row by row.
+// Positions returns a uint32 matrix of these dimensions. Its elements are the values in stored or, if that is nil, 0,
+// 1, … counted row by row.
 func Positions(g *Graph, stored *model.Variable, dimensions []int) *Node {
 	if stored != nil {
 		return ConvertDType(stored.NodeValue(g), dtypes.Uint32)

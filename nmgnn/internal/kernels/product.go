@@ -75,11 +75,11 @@ type Options struct {
 	Share compute.Backend
 }
 
-// Product is a sparse matrix [rows, columns] in variables, for use inside a computation.
+// Product is a sparse matrix [rows, columns] whose structure is held in variables, for use inside a computation.
 //
 // Data for entries are tensors [slots, width] with one row per slot. Every entry has a slot; the remaining slots are
-// padding, where weights and what is passed to Total must be 0 and other data may be anything. Several heads divide the
-// width equally, in order. nil weights, masks and factors mean ones.
+// padding. In padding, weights and the argument of Total must be 0; other data may have any value. Several heads divide
+// the width equally, in order. nil weights, masks and factors mean ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement do not.
