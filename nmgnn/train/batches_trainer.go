@@ -44,8 +44,8 @@ type batchTrainer struct {
 	// readers are the indices of the layers whose inputs are cached: none if no cluster has edges to other clusters.
 	readers []int
 	// inputs of the layers in readers: [0] from the previous epoch, [1] from this one
-	caches  [2][]*safetensors.Array[float32]
-	draws   *draws
+	caches [2][]*safetensors.Array[float32]
+	draws  *draws
 }
 
 func newBatchTrainer(b *backend.Backend, x Experiment, view *datasets.View, clusters int) (_ *batchTrainer, err error) {

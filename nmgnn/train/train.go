@@ -24,7 +24,7 @@ type stopped struct {
 	History    []Epoch // epochs until patience ran out, validated on this view
 	Validation stats.Metrics
 	// weights of the epoch that this stopping rule kept; results of other rules may share the slice
-	Weights    []infer.Weight
+	Weights []infer.Weight
 }
 
 // trainable is a model compiled for one view, which trains trials one by one: on the whole graph (trainer) or in
