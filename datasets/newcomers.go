@@ -15,7 +15,7 @@ type Newcomers struct {
 	Features Features
 	// Known[v] lists newcomer v's neighbours among the train nodes, ascending and distinct.
 	Known [][]int32
-	// Linked[v] lists newcomer v's neighbours among newcomers in the same way; nil after [Newcomers.Apart].
+	// Linked[v] lists newcomer v's neighbours among newcomers, ascending and distinct; nil after [Newcomers.Apart].
 	Linked [][]int32
 	// Ignored counts self-loops, edges between train nodes and edges removed by [Newcomers.Apart].
 	Ignored int64

@@ -20,7 +20,7 @@ const leak = 0.2
 type GAT struct {
 	Heads   int     // 0 means 1
 	Width   int     // outputs of each head
-	Dropout float64 // probability of dropping an α in training; the paper sets 0 with node masking
+	Dropout float64 // probability of dropping an α in training; in the paper, 0 whenever nodes are masked
 	// KeepSelf never masks v's own term: δ(v) affects only other nodes. This is a possible reading of eq. 6.
 	KeepSelf bool
 }

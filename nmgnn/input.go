@@ -14,7 +14,7 @@ type Input interface {
 	Graph() *Graph
 	// Width returns the number of columns.
 	Width() int
-	// Times returns h·w: w [Width, out] → [nodes, out].
+	// Times returns the matrix product of the input and w: [nodes, out], for w of shape [Width, out].
 	Times(w *Node) *Node
 	// Dropout returns the input after [Random.Dropout]; for a nil r, the input itself.
 	Dropout(r *Random, rate float64) Input

@@ -85,7 +85,8 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 }
 
 // WithEdges returns d's features with another graph that has the same number of nodes, for computations without
-// gradients. It stores the graph below path, with space for room entries (0: as many as edges has).
+// gradients. It stores the graph below path, and reserves space for as many entries as room says (0: as many as edges
+// has).
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}

@@ -39,7 +39,7 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 // batches divides newcomers into batches; each lists its newcomers in ascending order. Newcomers that are linked,
 // directly or through others, share a batch; a batch exceeds [largestBatch] only if one such group does.
 func batches(linked [][]int32) [][]int32 {
-	// above is a union-find forest; a group's root is its first node.
+	// The slice above is a union-find forest: it holds each newcomer's parent. A group's root is its first node.
 	above := make([]int32, len(linked))
 	first := func(v int32) int32 {
 		for above[v] != v {

@@ -39,7 +39,7 @@ type Predictor struct {
 	cache   *Cache
 	known   map[string]int32
 
-	computing sync.Mutex                   // held while a program's inputs are set and it runs
+	computing sync.Mutex                   // held while a program's inputs are set and while the program runs
 	programs  map[batchShape]*batchProgram // nil when closed
 }
 
@@ -315,7 +315,8 @@ func addRows(x *datasets.Features, rows int) {
 	x.Append(zeros)
 }
 
-// fill adds zeros to the last row of sparse features until the number of entries is a power of two, which it returns.
+// fill adds zeros to the last row of sparse features until the number of entries is a power of two. It returns that
+// number.
 func fill(x *datasets.Features) int {
 	if x.IsSparse() {
 		padding := atLeast(len(x.Columns)+1) - len(x.Columns)

@@ -284,7 +284,8 @@ func (m *Model) Match(names []string, f datasets.Features, file string) (_ datas
 	return f.Rearranged(from), true, nil
 }
 
-// Lacks returns an error that lists the model's features that are not in names, or nil.
+// Lacks compares the model's features with names, those of a file. If some of the model's features are missing in
+// names, it returns an error that lists them; else nil.
 func (m *Model) Lacks(names []string, file string) error {
 	there := map[string]bool{}
 	for _, name := range names {

@@ -134,7 +134,7 @@ func readCache(file *safetensors.File, path string, m *Model) (*Cache, error) {
 	return c, nil
 }
 
-// readIDs copies the ids, which outlive the mapped file.
+// readIDs copies the ids, since they are used after the file is unmapped.
 func readIDs(file *safetensors.File, path string) ([]string, error) {
 	ends, _, err := safetensors.Get[int64](file, withinModel+"ids.offsets", safetensors.Any)
 	if err != nil {

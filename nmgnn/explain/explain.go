@@ -29,7 +29,7 @@ type Options struct {
 	// means 16,384. If there are no more distinct masks than that, shares are exact; else they are estimated by adding
 	// branches in at least 16 random orders.
 	Masks int
-	// Seed is the seed of the random orders.
+	// Seed is the seed of the random orders of tree nodes, from which shares are estimated.
 	Seed uint64
 	// Limit is the largest number of tree nodes; 0 means 5000.
 	Limit int
@@ -47,7 +47,7 @@ type Explanation struct {
 	Tree      *aggtree.Tree
 	Class     int
 	Predicted int       // class with the largest logit
-	Logits    []float32 // of the root, unmasked [classes]
+	Logits    []float32 // the root's logits when no node is masked: [classes]
 	// Alone is the root's logit without neighbours. The explained logit is Alone plus all shares.
 	Alone float64
 	// Exact means that all distinct masks were computed; else shares are estimated from random orders.
@@ -72,7 +72,8 @@ type Branch struct {
 	Error float64 `json:"error,omitempty"`
 	// Without is the loss in logit from masking only this tree node, which also cuts off its subtree.
 	Without float64 `json:"without"`
-	// Only is the logit minus Alone if only this tree node's subtree and the path to it are unmasked.
+	// Only is the difference between two logits of the root: with only this tree node's subtree and the path to it
+	// unmasked, and without neighbours (Alone).
 	Only float64 `json:"only"`
 }
 
@@ -93,10 +94,8 @@ func (o Options) Complete() (Options, error) {
 	return o, nil
 }
 
-// Node explains a node's prediction, on a tree with a hop per layer of the model.
-//
-// It returns an [*aggtree.TooLargeError], the context's error, or an error for a missing graph, invalid features, an
-// unknown node or class, or anything that [infer.Model.Represent] refuses.
+// Node explains the prediction for node v. It uses v's aggregation tree, which is as many hops deep as the model has
+// layers.
 func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o Options) (*Explanation, error) {
 	o, err := o.Complete()

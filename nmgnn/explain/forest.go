@@ -18,7 +18,7 @@ type forest struct {
 	tree  *aggtree.Tree
 	whole []int32          // by tree node: its copy in the unmasked tree
 	muted []int32          // by tree node: the forest node that replaces it in copies that mask it
-	known map[string]int32 // forest nodes other than roots, by a key that add makes
+	known map[string]int32 // the forest nodes other than roots; the method add makes the keys
 
 	node    []int32 // by forest node: its tree node
 	row     []int32 // by forest node: its row of the features
@@ -34,7 +34,8 @@ func newForest(t *aggtree.Tree) *forest {
 	return f
 }
 
-// clear leaves only the forest nodes in whole and muted; tree node i has row i of the features.
+// clear removes all forest nodes except those listed in f.whole and f.muted. Tree node i then has row i of the
+// features.
 func (f *forest) clear() {
 	n := f.tree.NumNodes()
 	*f = forest{tree: f.tree, whole: make([]int32, n), muted: make([]int32, n), known: map[string]int32{},
@@ -74,7 +75,8 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 
 func (f *forest) full() bool { return len(f.node)+len(f.indices) > mostEntries }
 
-// branch returns the forest node of tree node i: kept children are from states, masked ones from muted.
+// branch returns a forest node for tree node i. Of its children, the kept ones are taken from the slice states and the
+// masked ones from f.muted.
 func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	first, end := f.tree.Children(i)
 	children := make([]int32, 0, end-first)
@@ -108,7 +110,7 @@ func (f *forest) ask(kept []bool) {
 	f.asked = append(f.asked, f.branch(0, kept, states))
 }
 
-// askFor requests the root's logits as if its graph node had this row's features.
+// askFor requests the root's logits with the root's features replaced by the given row of the features.
 func (f *forest) askFor(row int32) {
 	states := slices.Clone(f.whole)
 	var children []int32

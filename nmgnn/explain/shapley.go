@@ -14,7 +14,7 @@ import (
 // so only those sets are used that contain the parent of each member.
 type shares struct {
 	tree   *aggtree.Tree
-	sets   [][]bool // all sets; nil if there are too many
+	sets   [][]bool // all distinct sets of kept tree nodes; nil if there are too many
 	orders int      // number of random orders (even), if sets is nil; else 0
 	seed   uint64
 }
@@ -53,7 +53,7 @@ func (s *shares) count() float64 {
 	return below[0]
 }
 
-// enumerate appends all sets that equal kept for tree nodes before i.
+// enumerate appends to s.sets every set that agrees with the slice kept on the tree nodes before i.
 func (s *shares) enumerate(i int, kept []bool) {
 	for ; i < len(kept) && !kept[s.tree.Parent[i]]; i++ {
 		kept[i] = false
@@ -116,7 +116,7 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 		return
 	}
 	for k, kept := range s.sets {
-		in, next := 0, 0 // numbers of nodes in the set, and of their children outside it
+		in, next := 0, 0 // in: number of nodes in the set; next: number of their children that are not in the set
 		for i, parent := range s.tree.Parent {
 			if parent < 0 || !kept[parent] {
 				continue
@@ -153,8 +153,8 @@ func beta(a, b int) float64 {
 	return math.Exp(la + lb - both)
 }
 
-// estimate averages, over the orders, how much unmasking each node changes the logit. An order and its reverse are
-// one sample.
+// estimate computes each tree node's share: the change in the logit when the node is unmasked, averaged over the random
+// orders. An order and its reverse count as one sample.
 func (s *shares) estimate(branches []Branch, alone float64, values []float64) {
 	n := len(branches)
 	pair, squares := make([]float64, n), make([]float64, n)

@@ -35,7 +35,8 @@ func (v View) node(base int32) string {
 	return strconv.Itoa(int(base))
 }
 
-// names returns the ids, or nil if all are numeric, as these would look like node numbers.
+// names returns the graph's node ids. If all ids are numeric, it returns nil, since numeric ids would look like node
+// numbers.
 func (v View) names() []string {
 	for _, id := range v.Graph.NodeIDs {
 		if _, err := strconv.Atoi(id); err != nil {

@@ -82,9 +82,9 @@ func (g *Graph) WithFeatures(x datasets.Features) *Graph {
 	return g
 }
 
-// Reserve makes room for [Graph.Replace]: for this many nodes, neighbours in total, and values of sparse features, or
-// the current number if greater. Spare nodes, the last rows of x, have no neighbours and are never pooled. Call it
-// before the first layer.
+// Reserve makes room for graphs that [Graph.Replace] will put in: the largest numbers of nodes, of neighbours in total,
+// and of values of sparse features. A number below the graph's present one has no effect. Spare nodes are the last rows
+// of x; they have no neighbours and are never pooled. Call Reserve before the first layer.
 func (g *Graph) Reserve(nodes, neighbours, values int) *Graph {
 	g.reserved, g.nodes = true, max(g.nodes, nodes)
 	g.room, g.values = max(g.room, neighbours), max(g.values, values)
@@ -123,9 +123,9 @@ func join(graphs []*csr.Graph) (edges *csr.Graph, ends []int64, err error) {
 	return edges, ends, err
 }
 
-// Replace puts other graphs into compiled computations, within the room of [Graph.Reserve]; x replaces the features
-// (zero value: none). If there are fewer graphs, the last pooled rows are zero. After an error, compute nothing until a
-// Replace succeeds.
+// Replace puts other graphs and features into compiled computations; they must fit the room made by [Graph.Reserve].
+// The zero value of x means no features. If there are fewer graphs than before, the last rows of pooled results are
+// zero. After an error, compute nothing until a call of Replace succeeds.
 func (g *Graph) Replace(x datasets.Features, graphs ...*csr.Graph) error {
 	edges, ends, err := join(graphs)
 	if err != nil {

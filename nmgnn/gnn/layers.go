@@ -21,7 +21,7 @@ type Layer struct {
 	features       bool // reads the graph's features instead of x
 	featureDropout float64
 	dropout        float64
-	own            bool // made by Apply, so may draw random numbers
+	own            bool // whether Apply made the layer: it may then draw random numbers
 	make           func(dropout float64) nmgnn.Layer
 }
 

@@ -52,7 +52,8 @@ func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 
 func (m Mask) Delta() []float32 {
 	delta := make([]float32, len(m))
 	for v, masked := range m {
-		one := math.Float32bits(1) // compiles to a conditional move, since CPUs cannot predict a branch on masked
+		// a variable, so that the choice becomes a conditional move: a branch on a random mask is mispredicted
+		one := math.Float32bits(1)
 		if masked {
 			one = 0
 		}

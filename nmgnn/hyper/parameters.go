@@ -279,7 +279,7 @@ const (
 // Norms returns all values of [Norm].
 func Norms() []Norm { return []Norm{NormInside, NormBoth} }
 
-// Readout selects how logits are computed; "": they are the last layer's outputs.
+// Readout selects how logits are computed. "" means that the logits are the last layer's outputs.
 type Readout string
 
 const (
@@ -293,8 +293,8 @@ const (
 // Readouts returns all values of [Readout].
 func Readouts() []Readout { return []Readout{ReadoutLast, ReadoutAll} }
 
-// DropoutOn selects what dropout applies to. "" means the inputs of layers and readout or, with [ReadoutAll], the
-// inputs of layers and the readout's scores.
+// DropoutOn selects what dropout applies to. "" means the inputs of the layers and of the readout. With [ReadoutAll],
+// "" means the inputs of the layers and the scores of the readout.
 type DropoutOn string
 
 // DropoutOnScores applies dropout only to the readout's scores, as in the code of GIN's authors.

@@ -44,9 +44,9 @@ type Options struct {
 	Degrees []int32
 }
 
-// Represent returns h^(1)…h^(k) of all nodes. The last element holds the logits: it is h^(k) or, with a readout,
-// follows h^(k). x holds features before normalization. Each call compiles a program: for many new nodes use a
-// cached.Predictor.
+// Represent returns the representations of all nodes: h^(1) to h^(k) for a model of k layers. The last element always
+// holds the logits. Without a readout that is h^(k); with one, the logits follow h^(k) as one more element. x holds
+// features before normalization. Each call compiles a program: for many new nodes use a cached.Predictor.
 func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features,
 	o Options) ([]Representation, error) {
 	if err := m.check(b, edges, x); err != nil {
@@ -55,8 +55,8 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 	return m.Run(b, edges, x, o, m.Model.Forward)
 }
 
-// Run returns the results of do, which builds a computation over a graph with the model's weights. The graph must be
-// valid.
+// Run computes and returns the nodes that the function do builds, over a graph and with the model's weights. The graph
+// must be valid.
 func (m Model) Run(b *backend.Backend, edges *csr.Graph, x datasets.Features, o Options,
 	do func(p nmgnn.Pass) []*Node) (all []Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
@@ -177,7 +177,7 @@ type Representation struct {
 	Values      []float32 // row-major
 }
 
-// Row returns h_v, sharing memory.
+// Row returns h_v, as a slice of r.Values (not a copy).
 func (r Representation) Row(v int) []float32 { return r.Values[v*r.Width : (v+1)*r.Width] }
 
 // Classes returns the column of each row's maximum: the predicted class for logits or probabilities.

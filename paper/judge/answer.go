@@ -285,8 +285,8 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	return len(effects), above, below, err
 }
 
-// Each returns one answer for each reading, computed on the splits of that reading. P-values are uncorrected and
-// verdicts are not set.
+// Each returns one answer for each of the question's readings of the paper, computed on the splits of that reading.
+// P-values are uncorrected and verdicts are not set.
 func Each(r *record.Results, q Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings {

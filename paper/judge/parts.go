@@ -76,7 +76,7 @@ func Axes(model string) ([]Axis, error) {
 	return nil, fmt.Errorf("no cited reading of %q: expected one of %q", model, Models())
 }
 
-// Part is a part of the second or third protocol.
+// Part is the name of a part of the second or third protocol (paper/PROTOCOL-2.md, paper/PROTOCOL-3.md).
 type Part string
 
 // The parts, in the protocol's order.

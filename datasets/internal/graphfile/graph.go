@@ -142,8 +142,9 @@ func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
 	return unlabelled, ""
 }
 
-// SetMasks sets Splits from the train, validation and test masks. A mask has shape [nodes], [nodes, splits] or
-// [splits, nodes], and is nonzero at the nodes of its set; a nil mask marks no node. choice is [Choice].Mask.
+// SetMasks sets Splits from the train, validation and test masks. A mask has shape [nodes], [nodes, splits] or [splits,
+// nodes], and is nonzero at the nodes of its set; a nil mask marks no node. choice is the number of the split to keep,
+// from 1; 0 keeps all.
 func (g *Graph) SetMasks(masks [3]*numpy.Array, choice int) error {
 	splits, several := int64(1), ""
 	var columns [3]int64

@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Torture reports whether 'make torture' is running, which tests all combinations.
+// Torture reports whether tests run under 'make torture'. They should then test all combinations of their settings.
 func Torture() bool { return os.Getenv("NODEMASK_TORTURE") != "" }
 
 // Go returns the pure-Go backend.

@@ -119,8 +119,8 @@ func (p *pattern) Highest(e *Node) *Node {
 	return ScatterMax(start, p.row.NodeValue(e.Graph()), e, true, false)
 }
 
-// Agreement returns, for each entry (v, u) and head, the inner product of x_v and h_u: x [rows, width], h [columns,
-// width] → [slots, heads].
+// Agreement returns, for each entry (v, u) and head, the inner product of that head's columns of x_v and h_u: x [rows,
+// width], h [columns, width] → [slots, heads].
 func (p *pattern) Agreement(x, h *Node, heads int) *Node {
 	if p.fused {
 		return p.in(x.Graph()).Agreement(x, h, heads)

@@ -182,9 +182,9 @@ type done struct {
 	Shards []int  `json:"shards"` // numbers of the shards that have nodes
 }
 
-// step runs a pipeline that writes shards, unless an earlier run finished it. shards lists their numbers; if it is nil,
-// step finds out which were written.
-func step(ctx context.Context, o Options, r run, name string, shards []int, build func(s beam.Scope)) (
+// step runs a pipeline that writes shards, unless an earlier run has finished this step. shardNumbers are those of the
+// shards to write; if nil, step finds out afterwards which ones were written.
+func step(ctx context.Context, o Options, r run, name string, shardNumbers []int, build func(s beam.Scope)) (
 	d done, err error) {
 	folder := r.path(name, "")
 	raw, err := os.ReadFile(filepath.Join(folder, doneFile))
@@ -207,9 +207,9 @@ func step(ctx context.Context, o Options, r run, name string, shards []int, buil
 	if err := o.pipeline(ctx, name, build); err != nil {
 		return d, err
 	}
-	d = done{Key: r.Key, Shards: shards}
+	d = done{Key: r.Key, Shards: shardNumbers}
 	for shard := range o.Shards {
-		if _, err := os.Stat(r.path(name, r.file(rowsKind, shard))); err == nil && shards == nil {
+		if _, err := os.Stat(r.path(name, r.file(rowsKind, shard))); err == nil && shardNumbers == nil {
 			d.Shards = append(d.Shards, shard)
 		}
 	}

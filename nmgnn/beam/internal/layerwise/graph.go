@@ -49,7 +49,7 @@ type dealer struct {
 	size, files int
 }
 
-// spilled is the largest number of feature values and ids that a dealer holds in memory.
+// spilled is the largest number of feature values and ids that a dealer holds in memory; then it writes them to files.
 const spilled = 1 << 20
 
 func (d *dealer) parcel(id string, grows int) (*parcel, error) {
@@ -118,7 +118,7 @@ func (d *dealer) nodes(ctx context.Context, path string) error {
 		if len(features) != d.model.Features {
 			return fmt.Errorf("%d features: expected %d, as the model was trained with", len(features), d.model.Features)
 		}
-		name := strings.Clone(id) // a part of the line would keep all of it in memory
+		name := strings.Clone(id) // a substring would keep the whole line in memory
 		p, err := d.parcel(name, 2+len(features))
 		if err != nil {
 			return err

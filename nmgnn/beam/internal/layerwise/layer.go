@@ -17,7 +17,8 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// most is the largest number of values in the input of a part (see [layerFn.part]); a part of one node may exceed it.
+// The constant most limits the size of a part (see [layerFn.part]): its input has at most this many values, unless the
+// part is a single node.
 const most = 1 << 24
 
 var opened = sync.OnceValues(func() (*backend.Backend, error) { return backend.Open("go") })
@@ -58,8 +59,8 @@ func (f *layerFn) compute(ctx context.Context, shard int) error {
 	return f.write(layerName(f.Layer+1), f.file(rowsKind, shard), all)
 }
 
-// part computes the layer's output for nodes begin to end-1 of a shard. The input has these nodes' rows, then those of
-// their neighbours.
+// part computes the layer's output for a shard's nodes with numbers in [begin, end). The input has the rows of these
+// nodes, then the rows of their neighbours.
 func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representation, err error) {
 	entries := n.Refs[n.Offsets[begin]:n.Offsets[end]]
 	refs, first, last := []int64{}, reference(shard, begin), reference(shard, end)
@@ -132,7 +133,8 @@ func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Re
 	})
 }
 
-// runModel runs do on x. It does not normalize features: the step that read the graph did.
+// runModel calls the function do with the model and the features x. It does not normalize the features: the step that
+// read the graph has done so.
 func (r *run) runModel(edges *csr.Graph, x datasets.Features, o infer.Options,
 	do func(m infer.Model, p nmgnn.Pass) *Node) (y infer.Representation, err error) {
 	b, err := opened()

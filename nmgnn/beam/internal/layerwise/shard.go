@@ -51,10 +51,11 @@ func (r *run) Teardown() error {
 	return r.cache.Close()
 }
 
-// turns limits a worker to one shard per CPU at a time; Prism would load all shards at once.
+// The channel turns limits a worker to one shard per CPU at a time; otherwise, Prism would load all shards at once.
 var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// guard waits for a turn and runs do. A fault in the memory-mapped cache becomes an error.
+// guard waits for a place in the channel turns, then calls the function do. It turns a fault in the memory-mapped cache
+// into an error.
 func (r *run) guard(ctx context.Context, do func() error) error {
 	select {
 	case <-ctx.Done():
@@ -183,7 +184,7 @@ func (r *run) cached() (*cached.Cache, error) {
 	return r.cache, nil
 }
 
-// trained returns the cached nodes' numbers by id; nil without a cache.
+// trained returns a map from the id of each cached node to its number. It returns nil if there is no cache.
 func (r *run) trained() (map[string]int32, error) {
 	if r.Cache == "" || r.known != nil {
 		return r.known, nil
