@@ -16,8 +16,8 @@ func looks() []int { return []int{3, 5, 8, 12, 18, 27, 40, 60, 90, 135} }
 
 func mostSplits() int { return looks()[len(looks())-1] }
 
-// familyError returns the error probability of the comparison of this rank, in the order of testing; over all ranks
-// they add up to 5 %, the probability that any "helps" or "hurts" is wrong.
+// familyError returns the error probability of the comparison of this rank, in the order of testing. Over all ranks
+// they add up to 5 %, a bound on the probability that any "helps" or "hurts" is wrong.
 func familyError(rank int) float64 { return 0.05 / float64((rank+1)*(rank+2)) }
 
 const sideError = 0.1

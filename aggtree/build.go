@@ -14,9 +14,9 @@ const DefaultLimit = 1_000_000
 
 // Options configure how trees are built.
 type Options struct {
-	// Mask has one entry per graph node, true where the node is masked (section 5 of the paper); nil masks none.
+	// Limit is the largest number of tree nodes; 0 means [DefaultLimit].
 	Limit int
-	// Mask is true for each masked graph node [nodes] (section 5); nil masks none.
+	// Mask has one entry per graph node, true where the node is masked (section 5 of the paper); nil masks none.
 	Mask []bool
 }
 

@@ -33,7 +33,7 @@ func (s Setting) Check() error {
 type Arrivals string
 
 const (
-	// AllEdges adds every edge between present nodes, as Node Masking does. It is the default.
+	// AllEdges adds every edge between present nodes, as in the paper. It is the default.
 	AllEdges Arrivals = "all-edges"
 	// TrainEdges adds only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
@@ -67,7 +67,14 @@ type View struct {
 	Train, Validation, Test Phase
 }
 
+// NewView returns the phases of g for the split s.
+//
 // In the transductive setting each phase has the whole graph, and its Score holds the train, validation or test nodes.
+// In the inductive setting Train has the train nodes and the edges among them, Validation adds the validation nodes,
+// and Test adds all other nodes (unlabelled too), with the edges that arrivals chooses ("" means [AllEdges]).
+//
+// It returns an error if the setting or arrivals is unknown, if the setting is transductive and arrivals is not
+// [AllEdges], or if s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
 	if err := setting.Check(); err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func Levels() {
 	Table(Must1(saved().GINTable()))
 }
 
-// Departures shows masking's effect on Cora if one choice that the paper leaves open is made otherwise than here.
+// Departures shows masking's effect on Cora for readings of the paper that differ from the cited one in one choice.
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {

@@ -14,9 +14,15 @@ const (
 	normEpsilon  = 1e-5
 )
 
+// batchNorm normalises each column of h [nodes, width] → [nodes, width] (Ioffe and Szegedy 2015), as PyTorch's
+// BatchNorm1d does:
+//
+//	y = γ·(h - mean) / √(variance + 10⁻⁵) + β
+//
 // In training, the mean and the variance are those of all n rows, including masked nodes; this variance divides by n.
 // The running mean and variance move a tenth of the way towards the batch's, where the batch's variance divides by
-// max(n-1, 1). They start at 0 and 1, are saved with the model and are used outside training.
+// max(n-1, 1). They start at 0 and 1, are saved with the model and are used outside training. γ starts at 1, β at 0;
+// both are trained.
 func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	g, width := h.Graph(), h.Shape().Dimensions[1]
 	gamma, beta := gomlx.Make(scope, g, "gamma", 1, 0, 1, width).NodeValue(g), ZeroWeights(scope, g, "beta", 1, width)

@@ -147,7 +147,7 @@ func (n Neighbours) othersMasked(keep *Node) *Node {
 			return 0
 		})
 	}
-	// Both are zero in padding rows; all factors of entries must be.
+	// self and other are zero in padding rows, as every factor of entries must be.
 	self, other := n.product.Floats("self", is(true)).NodeValue(g), n.product.Floats("other", is(false)).NodeValue(g)
 	return times(keep, StopGradient(Add(self, Mul(other, n.product.Gather(n.mask)))))
 }

@@ -29,7 +29,8 @@ var style string
 //go:embed playground.js
 var script string
 
-// Data names the data sets that are stored in script files next to the page (see [DataScript]).
+// Front is the script of a front page. In each element with the attribute data-nodemask-live it trains a model, using
+// nodemask.js, which [WriteModule] writes.
 //
 //go:embed front.js
 var Front string
@@ -41,7 +42,7 @@ type Options struct {
 	// Beside is the name of a file in the page's folder that holds the program ([WriteModule]). If it is "", the page
 	// itself holds it.
 	Beside string
-	// Data lists the data sets that scripts next to the page hold ([DataScript]).
+	// Data names the data sets that are stored in script files next to the page ([DataScript]).
 	Data []string
 	// Results are shown next to trials run on the page.
 	Results *record.Results

@@ -50,8 +50,8 @@ func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 		return 0, err
 	}
 
-	// D_ij = |u_i-u_j|²/2 is the cosine distance of rows i and j, where u is a row divided by its norm. Distances that
-	// count as 0 are subtracted. A row of zeros is at distance 1 from all others.
+	// A row of zeros is at distance 1 from all other rows. For any other row, Σ_j D_ij is Σ_j |u_i-u_j|²/2, less the
+	// distances that count as 0, plus 1 for each row of zeros.
 	total, counted := float64(zeros), zeros
 	for _, d := range found {
 		far := nodes - d.near

@@ -20,9 +20,7 @@ type Options struct {
 	// Labels[v] is graph node v's class, which determines the fill colour; negative means no fill. If Labels is nil,
 	// all tree nodes of the same graph node have the same fill.
 	Labels []int32
-	// Flow weighs each tree node's edge to its parent [tree nodes]; the edge's colour shows the sign, its width the
-	// size. If not all children fit, those with the largest flow are drawn. With Flow, a picture omits the graph around
-	// the root.
+	// Classes names the labels.
 	Classes []string
 	// Flow[i] is the weight of the edge from tree node i to its parent; its sign sets the edge's colour, its size the
 	// width. If not all children fit, those with the largest flow are drawn. With Flow, the graph around the root is

@@ -111,8 +111,8 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns the largest number of children that each node of a level may keep: within the limit on drawn nodes all
-// these children must fit, and one node below each child that has children.
+// most returns the largest number of children that each node of a level may keep, such that these children, and one
+// node below each of them that has children, stay within the limit on drawn nodes.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)

@@ -41,10 +41,10 @@ type Options struct {
 	Mask    []bool
 	// Train lists the nodes that epochs may mask, ascending; nil means all.
 	Train []int32
-	// Seed is the seed of the random masks. Epoch e (counted from 1) draws its mask with rand.New(rand.NewPCG(Seed,
-	// e)), in the same way as hyper.KeepRate.
+	// KeepRate is the probability that an epoch keeps a node, the paper's p; 0 means 1.
 	KeepRate float64
-	// Seed is the masks' seed. Epoch e (from 1) draws as hyper.KeepRate does, from rand.New(rand.NewPCG(Seed, e)).
+	// Seed is the seed of the random masks. Epoch e (counted from 1) draws its mask from rand.New(rand.NewPCG(Seed,
+	// e)), as hyper.KeepRate does.
 	Seed uint64
 	// Title is written above the drawing.
 	Title string

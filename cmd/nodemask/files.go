@@ -28,13 +28,12 @@ func openOptions(dir string) datasets.OpenOptions {
 	return datasets.OpenOptions{Dir: dir}
 }
 
-// checkDataDir returns an error if --data-dir does not have the data set's files. Another copy must not be used
-// instead, as its splits may differ, as those of Planetoid's Cora do.
+// checkDataDir returns an error if --data-dir lacks the data set's files. Another copy must not be used instead,
+// because it may have other splits: Planetoid's Cora has other splits than the embedded one.
 func checkDataDir(name, dir string) error {
 	at, err := datasets.Locate(name, openOptions(dir))
 	if err != nil || dir == "" || len(at.Info.Files) == 0 {
-		// opening the graph reports the error; the user's own files and generated graphs need no check
-		// opening the graph reports the error; the user's own graphs and generated ones have no files to check
+		// Opening the graph reports the error; the user's own graphs and generated ones have no files to check.
 		return nil //nolint:nilerr
 	}
 	within := []string{dir, filepath.Join(dir, at.Info.Name), filepath.Join(dir, "planetoid")}

@@ -204,8 +204,8 @@ func (a *again) run(old record.Record, place string) error {
 	return nil
 }
 
-// portable reports whether a new run on this CPU should give exactly a record's numbers. Those of XLA on a CPU without
-// Digits may differ on another CPU.
+// portable reports whether a new run on this CPU should give exactly a record's numbers. If the record is of XLA on a
+// CPU and its Digits are empty, a CPU with AVX2 may give others.
 func portable(r record.Record) bool {
 	return r.Backend != "xla:cpu" || r.Digits != "" || !backend.HasAVX2()
 }

@@ -27,7 +27,7 @@ type Program struct {
 	Environment []string
 }
 
-// The Makefile and scripts/setup.sh use the same flags, so each package is compiled once.
+// The Makefile and scripts/lab/setup.sh use the same flags, so each package is compiled once.
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
 // Build builds the program if it is out of date and returns go's output. It builds a new file and renames it, so an

@@ -116,8 +116,8 @@ func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	return 0, false
 }
 
-// Limit on the memory for reading a file: anyway, plus perByte bytes for each byte of the file, however much content
-// its header claims.
+// Limit on the memory for reading a file, however much content its header claims: the constant anyway, in bytes, plus
+// perByte bytes for each byte of the file.
 const (
 	anyway  = 256 << 20
 	perByte = 64

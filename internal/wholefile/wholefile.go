@@ -26,7 +26,8 @@ const (
 
 // Write calls write to fill a temporary file next to path, syncs it and renames it to path, so readers find the whole
 // old file or the whole new one. A new file gets the permissions in mode, less the umask; an existing file keeps its
-// own.
+// own. Write first removes path's temporary files that killed processes left. Devices and pipes are written directly.
+// File system errors lack the file's name.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {

@@ -34,10 +34,10 @@ type Backend struct {
 	Skipped []*Error
 	// KernelsLost explains why a CPU backend cannot run package fused's kernels, and so is slow; else nil.
 	KernelsLost error
+	// ProgramsLost explains why compiled programs are not kept on disk as requested; else nil.
+	ProgramsLost error
 	// Digits says on which CPUs results have the same digits: "avx2" (XLA on a CPU only) means every x86-64 CPU with
 	// AVX2; "" means no such promise.
-	ProgramsLost error
-	// Digits is "avx2" for XLA on a CPU if results are equal on every x86-64 CPU with AVX2, else "".
 	Digits string
 
 	asked string // id for reopening the backend

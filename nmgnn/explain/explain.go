@@ -96,6 +96,9 @@ func (o Options) Complete() (Options, error) {
 
 // Node explains the prediction for node v. It uses v's aggregation tree, which is as many hops deep as the model has
 // layers.
+//
+// It returns an [*aggtree.TooLargeError], the context's error, or an error for a missing graph, invalid features, an
+// unknown node or class, or anything that [infer.Model.Represent] refuses.
 func Node(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, v int32,
 	o Options) (*Explanation, error) {
 	o, err := o.Complete()

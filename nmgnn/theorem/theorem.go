@@ -39,13 +39,11 @@ func (t Result) Holds() bool { return t.Difference <= tolerance }
 
 // Options select the tree that [Check] runs the model on.
 type Options struct {
+	// Mask marks masked nodes of the graph; nil: none.
+	Mask []bool
 	// Pruned removes masked nodes from the tree instead of masking them. Set it for all layers but GAT and GATv2, whose
 	// softmax includes masked neighbours (section 5: normalise, then mask). If it is unset for other layers, a layer
 	// that ignores the mask passes the check.
-	Mask []bool
-	// Pruned removes masked nodes from the tree instead of masking them. Leave it unset for GAT and GATv2, whose
-	// softmax includes masked neighbours (section 5: normalise, then mask). Set it for other layers; unless it is set,
-	// a layer that ignores the mask passes.
 	Pruned bool
 	// Limit is the largest number of tree nodes; 0 means [aggtree.DefaultLimit].
 	Limit int

@@ -154,7 +154,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	})
 }
 
-// series.run is safe for concurrent use.
+// series runs an experiment's trials, one per seed. Its method run is safe for concurrent use.
 type series struct {
 	x       Experiment
 	seeds   []uint64
@@ -287,7 +287,7 @@ type Result struct {
 	Validation stats.Metrics // validation nodes' scores at the best epoch
 	Test       stats.Metrics // test nodes' scores at the best epoch
 	// area under the ROC curve of test nodes; nil from InBatches, if there are not exactly two classes, or if all test
-	// nodes are of one
+	// nodes have the same class
 	AUC         *float64
 	Predictions []int32 // predicted class of every node of the whole graph; -1: not in the test graph
 	Weights     []infer.Weight

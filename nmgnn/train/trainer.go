@@ -295,8 +295,8 @@ func (o options) rates() []float64 {
 
 // switchTo changes view and options without compiling, for an experiment of the same program ([programOf]). Results
 // equal those of a new trainer. It returns [kernels.ErrNoFit] if the split's train, validation or test set has another
-// size than before, if its edges do not fit ([options].Room), or if two drop rates are equal that were not, or no
-// longer equal that were. After an error only call Close.
+// size than before, if its edges do not fit ([options].Room), or if two drop rates that differed are equal now, or two
+// that were equal differ. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := checkTrainable(t.graph, o.views(view)...); err != nil {
 		return err

@@ -186,8 +186,8 @@ func WithChoice(choice Choice) (rows []Row) {
 	return rows
 }
 
-// Answers returns each row's answers, by data set and setting. P-values are Holm-corrected jointly, over the answers in
-// the cited reading and all that differ from it; incomplete answers count as 1.
+// Answers returns each row's answers, by data set and setting. P-values are Holm-corrected together, over the answers
+// in the cited reading and those in other readings; incomplete answers count with a p-value of 1.
 func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 	var p []float64
 	var of []*float64

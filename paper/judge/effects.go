@@ -27,7 +27,7 @@ type Question struct {
 // predictions from cached representations.
 type Scores struct{ Plain, Masked, PlainCached, MaskedCached float64 }
 
-// Contrast defines an effect on macro F1, and Margin: the claim tested is that the effect is above -Margin points.
+// Contrast defines an effect on macro F1 and the claim to test about it: that the effect is above -Margin points.
 type Contrast struct {
 	Of        func(Scores) float64 // nil means Masked - Plain
 	PlainOnly bool                 // the function Of reads only unmasked scores

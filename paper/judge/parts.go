@@ -196,8 +196,8 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary returns the readings that differ from the cited one only on the named axes. Readings in which new nodes bring
-// edges to all but validation nodes are left out.
+// vary returns the readings that differ from the cited one only on the named axes, without those that choose the option
+// "all but validation nodes" of the edges of new nodes.
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {
@@ -209,8 +209,8 @@ func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	})
 }
 
-// departures returns the cited reading and each reading that differs from it on one axis, for the axes on which the
-// paper or its references state a choice.
+// departures returns the cited reading and each reading that differs from it on one axis, for the axes that the paper
+// specifies.
 func departures(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {

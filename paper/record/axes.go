@@ -178,7 +178,7 @@ func (c Cell) Choices() []Choice {
 }
 
 // Differences returns how the cell differs from usual, a cell of the same model. Masking removes attention dropout, so
-// the cell's is compared with that of usual at the same keep rate.
+// the cell's attention dropout is compared with that of usual at the same keep rate.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice

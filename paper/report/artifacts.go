@@ -33,7 +33,7 @@ type Point struct {
 
 // Curve is a line of a chart: it joins several cells' results, or one cell's losses by epoch.
 type Curve struct {
-	Panel      string // name of the chart of the figure; "" if there is only one
+	Panel      string // name of the figure's chart that has the curve; "" if there is only one
 	Name       string
 	Points     []Point
 	Losses     *record.Cell // if set, drawn instead of Points
@@ -143,8 +143,7 @@ func Find(ids ...string) ([]Artifact, error) {
 	return found, nil
 }
 
-// DataTitle returns the name of a graph as the paper prints it, such as "PubMed" for "pubmed". Names that the paper
-// does not have are unchanged.
+// DataTitle returns a data set's name as written in prose, such as "PubMed" for "pubmed"; unknown names are unchanged.
 func DataTitle(data string) string {
 	return cmp.Or(map[string]string{"cora": "Cora", "pubmed": "PubMed", "citeseer": "CiteSeer", "reddit": "Reddit"}[data],
 		data)

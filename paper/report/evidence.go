@@ -95,7 +95,7 @@ func (e *Evidence) Trials() (n int) {
 	return n
 }
 
-// ReadOff reports whether the protocols' trials already contain the cell's numbers, so that it need not be run.
+// ReadOff reports whether a cell's numbers can be read off the protocols' trials.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)

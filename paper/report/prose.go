@@ -429,7 +429,7 @@ func (e *Evidence) in(part judge.Part) func(model, nodes, reading string) (effec
 }
 
 // tunedAgainst returns by how much the arm with tuned masking exceeds the given arm in the balanced comparison, for GIN
-// on Cora (transductive, 10 % train nodes). variant names the variant of GIN. Plain is the given arm's mean.
+// on Cora (transductive, 10 % train nodes). variant names the variant of GIN. x.Plain is the given arm's mean.
 func (e *Evidence) tunedAgainst(arm, variant string) (x effect, err error) {
 	for _, t := range e.tuned(balancedID).cells {
 		if t.Model.Name == "gin" && t.Model.With == variant && t.Data == leadingData && t.TrainPercent == 10 &&

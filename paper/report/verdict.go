@@ -302,13 +302,13 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades the claim that an effect is above the number zero: 0 or, for "loses at most one point", -1. If zero
-// is 0, [judge.VerdictOf] decides what is above and below; otherwise the interval alone does.
+// gradeCited grades the claim that an effect is above a threshold, zero: 0 or, for "loses at most one point", -1. At
+// 0 [judge.VerdictOf] decides what is above and below; elsewhere the interval alone does.
 //
-//   - reproduced: the effect is above zero.
-//   - same direction: the effect is above zero, but its whole interval is above 2·v.Published or below
+//   - reproduced: the effect is above the threshold.
+//   - same direction: the effect is above the threshold, but its whole interval is above 2·v.Published or below
 //     v.Published/2. Or the effect is neither above nor below, but nine in ten comparisons are above 0.
-//   - contradicted: the effect is below zero.
+//   - contradicted: the effect is below the threshold.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
 	singles, err := v.tally(places, zero)
 	if err != nil {

@@ -178,14 +178,11 @@ async def run_all(paths, only, results, sources, timeout, jobs, force):
         write_whole(kept, nbformat.writes(notebook) + "\n")
         return notebook
 
-    # The last notebook trains for a given time: it begins first, so as not to run alone in the end.
-    queue = [*paths[-1:], *paths[:-1]]
-    done = await asyncio.gather(*(one(p) for p in queue), return_exceptions=True)
+    done = await asyncio.gather(*(one(p) for p in paths), return_exceptions=True)
     problems = [e for e in done if isinstance(e, BaseException)]
     for e in problems:
         if not isinstance(e, Fault):
             raise e
     if problems:
         raise Fault("\n".join(str(e) for e in problems))
-    executed = dict(zip(queue, done))
-    return {p: executed[p] for p in paths}
+    return dict(zip(paths, done))

@@ -85,8 +85,8 @@ func (g *Graph) AllNotes() []string {
 // MasksSplit describes a split made of masks, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit sets Splits to the given splits less their unlabelled nodes. If it cannot, it adds a note that says why and
-// calls the split name. If present is false, it does nothing. Nodes in a set must ascend.
+// SetSplit sets Splits to the given splits without their unlabelled nodes. If it cannot, it adds a note that says why
+// and refers to the split by the given name. If present is false, it does nothing. Nodes in a set must ascend.
 func (g *Graph) SetSplit(name string, present bool, splits ...[3][]int32) {
 	if !present {
 		return

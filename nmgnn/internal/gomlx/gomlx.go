@@ -143,8 +143,8 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// othersParam marks computations that GoMLX's trainers build. In these, [Make] leaves the scope's parameters alone.
-// Elsewhere it records the range of initial values there, which a checkpoint would save.
+// othersParam marks computations that GoMLX's trainers build. Elsewhere [Make] records the range of initial values in
+// the scope's parameters; in these it does not, because a checkpoint would save the parameters.
 const othersParam = "/nodemask_others"
 
 // LeaveToOthers lets GoMLX, not [FirstValue], initialise the variables that are made later in g.

@@ -58,7 +58,7 @@ const (
 )
 
 // Lean lets a computation omit additions of zero. With zeroOne the caller promises that masks hold only 0 and 1, so
-// that multiplications by masks are omitted, too. XLA then fuses differently, which may change rounding.
+// that kernels may skip masked rows instead of multiplying. XLA then fuses differently, which may change rounding.
 func Lean(g *Graph, zeroOne bool) { model.SetGraphParam(g, leanParam, zeroOne) }
 
 // Complete cancels [Lean] for a computation, whether Lean is called before or after it.

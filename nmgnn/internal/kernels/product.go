@@ -95,7 +95,7 @@ type parts struct {
 	constants *Constants
 	options   Options
 	lazy      map[string]lazy
-	// the numbers of the entries in the order of the transpose; set only during Replace
+	// for each entry of the transpose, in order, the number of the same entry in the matrix; set only during Replace
 	from []int32
 }
 

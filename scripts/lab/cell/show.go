@@ -112,9 +112,7 @@ func shows(file *ast.File, x ast.Expr, project string) bool {
 	case *ast.SelectorExpr:
 		name, ok := f.X.(*ast.Ident)
 		if !ok || name.Obj != nil {
-			// a method may return nothing to show: then the build fails, and goCommand builds the cell as it was
-			// a method may have no result: then the build with its display fails, and goCommand builds the unchanged
-			// cell
+			// A method may have no result: then the build with its display fails, and goCommand builds the unchanged cell.
 			return true
 		}
 		for _, i := range file.Imports {

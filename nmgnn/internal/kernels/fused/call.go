@@ -126,7 +126,7 @@ func mustDraw(draw, scale *Node) {
 // order.
 //
 // Offsets must ascend from 0 to the number of entries, and each of Columns must be the number of a row of h. Kernels do
-// not check this: otherwise they read outside their arrays.
+// not check this, and would read outside their arrays.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
@@ -280,8 +280,8 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 
 var sumsInOrder atomic.Bool
 
-// After HoldSums, programs that this process compiles for XLA on a CPU use [Outer] for sums over rows, so that the
-// order of additions is fixed.
+// HoldSums makes programs that this process compiles for XLA on a CPU use [Outer] for sums over rows, so that the order
+// of additions is fixed.
 func HoldSums() { sumsInOrder.Store(true) }
 
 // Outer returns xᵀ·v for x [rows, width] and v [rows, out]. It adds in an order that depends on the shapes alone,

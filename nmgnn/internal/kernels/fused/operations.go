@@ -80,7 +80,7 @@ func Hasten(b compute.Backend) (end func()) {
 	return func() { t.asked.Delete(pointer) }
 }
 
-// Arrays of fewer numbers are too small to be worth a call of package lanes.
+// few is the smallest number of elements for which an array is worth a call of package lanes.
 const few = 64
 
 // haveLanes is a variable, so that tests can replace it.

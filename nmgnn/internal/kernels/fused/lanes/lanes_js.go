@@ -61,8 +61,8 @@ func shared() bool {
 	return [5]float32(y) == [5]float32{1, -1, 0, 1, -1}
 }
 
-// Run calls f with args; lanes.c lists each function's arguments. f computes the part [from, to) of its result, counted
-// in rows or single numbers.
+// Run calls f with args; lanes.c lists each function's arguments. f computes the rows, parts or numbers in the range
+// [from, to).
 func (f Function) Run(from, to int, args ...Word) {
 	a := append([]Word(nil), args...)
 	exported[f].Invoke(int(uintptr(unsafe.Pointer(&a[0]))), from, to)
