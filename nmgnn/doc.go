@@ -4,7 +4,7 @@
 // width], N_v is row v of a [csr.Graph], and δ is the Bernoulli select function: 1 for kept nodes, 0 for masked ones,
 // drawn once an epoch and shared by all layers ([Pass].Mask).
 //
-//   - A [Layer] reads like its equation: [GIN] is eq. 8, [GAT] eq. 7, [SGAT] eq. 9.
+//   - The code of a [Layer] reads like its equation: [GIN] is eq. 8, [GAT] eq. 7, [SGAT] eq. 9.
 //   - [Neighbours] computes sums, means, maxima and attention over N_v; an [Input] is a layer's input.
 //   - A [Model] stacks layers, dropout and activations; [Build] makes one from hyperparameters.
 //   - A [Regulariser] adds to node masking or replaces it.

@@ -16,7 +16,7 @@ type GATv2 struct {
 	Heads   int     // 0 means 1
 	Width   int     // outputs of each head
 	Dropout float64 // probability of dropping an α in training
-	// KeepSelf is as in [GAT].
+	// KeepSelf never masks v's own term, as in [GAT].
 	KeepSelf bool
 }
 

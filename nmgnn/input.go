@@ -25,7 +25,8 @@ type Input interface {
 // Dense returns h [nodes, width] as an [Input].
 func Dense(h *Node) Input { return dense{node: h} }
 
-// seeing returns h with the promise that only rows where seen [nodes, 1] is nonzero will be read; nil means all rows.
+// seeing returns h with the promise that only rows where seen [nodes, 1] is nonzero will be read. A nil
+// seen means all rows.
 func seeing(h Input, seen *Node) Input {
 	switch h := h.(type) {
 	case dense:
@@ -42,11 +43,11 @@ func seeing(h Input, seen *Node) Input {
 
 type dense struct {
 	node       *Node
-	transposed *Node            // node's transpose; may be nil
-	positions  *model.Variable  // each entry's index in dropout's random numbers; may be nil
-	large      bool             // node must not be copied
-	dropped    *kernels.Dropped // node after dropout; nil: none
-	seen       *Node            // [nodes, 1]: nonzero for rows that are read; nil: all
+	transposed *Node            // transpose of the field node, or nil
+	positions  *model.Variable  // index of the random number that dropout uses for each entry; may be nil
+	large      bool             // true if the field node must not be copied
+	dropped    *kernels.Dropped // the field node after dropout; nil without dropout
+	seen       *Node            // [nodes, 1]: nonzero for rows that are read; nil if all are read
 	before     *Node            // node = ReLU(before); nil if unknown
 }
 
@@ -111,7 +112,7 @@ type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node          // values after a second dropout; nil while at most one was applied
+	weighed *Node          // values after a second dropout; nil before the second dropout
 	dropped kernels.Stream // the random stream of the first dropout; unused if rate is 0
 	rate    float64
 }
@@ -158,7 +159,7 @@ func (s sparseInput) Node() *Node {
 // outside training, draws nothing.
 type Random struct{ draws *kernels.Random }
 
-// Random returns a generator for one run. key [2] uint32 must differ between runs.
+// Random returns a generator for one run. The key, of shape [2] and type uint32, must differ between runs.
 func (d *Loaded) Random(key *Node) *Random { return newRandom(key) }
 
 func newRandom(key *Node) *Random {

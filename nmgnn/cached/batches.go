@@ -37,7 +37,7 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 }
 
 // batches divides newcomers into batches; each lists its newcomers in ascending order. Newcomers that are linked,
-// directly or through others, share a batch; a batch exceeds [largestBatch] only if one such group does.
+// directly or through others, share a batch.
 func batches(linked [][]int32) [][]int32 {
 	// The slice above is a union-find forest: it holds each newcomer's parent. A group's root is its first node.
 	above := make([]int32, len(linked))

@@ -141,7 +141,7 @@ type batchShape struct{ newcomers, nodes, edges, features int }
 type batchProgram struct {
 	store  *model.Store
 	data   *nmgnn.Loaded
-	hidden []*model.Variable // cached nodes' representations, by hidden layer
+	hidden []*model.Variable // cached nodes' representations, one variable per hidden layer
 	exec   *model.Exec
 }
 
@@ -167,7 +167,7 @@ func (p *Predictor) batch(features datasets.Features, known, linked [][]int32,
 	shape.nodes = shape.newcomers + atLeast(len(cached)+1)
 	filler := shape.nodes - 1
 
-	// Padding edges are in the last row, which no other node reads.
+	// Padding edges are in the last row, a padding node that no other node reads.
 	edges := &csr.Graph{Offsets: make([]int64, 1, shape.nodes+1), Indices: make([]int32, 0, shape.edges)}
 	degrees := make([]float32, shape.nodes)
 	for row := range shape.nodes {
@@ -288,7 +288,7 @@ func firstRows(x *Node, rows int) *Node {
 	return SliceAxis(x, 0, AxisRangeFromStart(rows))
 }
 
-// Close frees the programs after the current batch. The predictor is then unusable.
+// Close frees the compiled programs after the current batch. The predictor is then unusable.
 func (p *Predictor) Close() {
 	p.computing.Lock()
 	defer p.computing.Unlock()
@@ -315,8 +315,8 @@ func addRows(x *datasets.Features, rows int) {
 	x.Append(zeros)
 }
 
-// fill adds zeros to the last row of sparse features until the number of entries is a power of two. It returns that
-// number.
+// fill adds zeros to the last row of sparse features until the number of entries is a power of two, and returns the
+// number of entries.
 func fill(x *datasets.Features) int {
 	if x.IsSparse() {
 		padding := atLeast(len(x.Columns)+1) - len(x.Columns)

@@ -22,7 +22,7 @@ import (
 
 var modelKind = safetensors.Kind{Name: "model", Remedy: "get it again, or train the model again"}
 
-// Keys of the metadata; see docs/FORMATS.md.
+// Keys of the metadata in a model file; see docs/FORMATS.md.
 const (
 	settingsKey    = "settings"
 	classesKey     = "classes"
@@ -43,9 +43,9 @@ type Model struct {
 	Seed     uint64           `json:"seed"`
 	// FeatureNames are the names of the features' columns, in order; nil if unknown. [Model.Fingerprint] ignores them.
 	FeatureNames []string `json:"-"`
-	// Weights are those after the best epoch.
+	// Weights are the weights after the best epoch.
 	Weights []infer.Weight `json:"-"`
-	// Own is the custom model with these weights; nil if Settings describe the model. Save does not write Own:
+	// Own is the custom model that Weights belong to; nil if Settings describe the model. Save does not write Own:
 	// [LoadOwn] takes it as an argument.
 	Own *nmgnn.Model `json:"-"`
 }
@@ -284,8 +284,8 @@ func (m *Model) Match(names []string, f datasets.Features, file string) (_ datas
 	return f.Rearranged(from), true, nil
 }
 
-// Lacks compares the model's features with names, those of a file. If some of the model's features are missing in
-// names, it returns an error that lists them; else nil.
+// Lacks returns an error if some of the model's features are missing in names, the feature names of a file. The error
+// lists the missing features.
 func (m *Model) Lacks(names []string, file string) error {
 	there := map[string]bool{}
 	for _, name := range names {

@@ -5,10 +5,10 @@
 //	ĥ_v^(k) = f( ĥ_v^(k-1), g({ h̃_u^(k-1) : u ∈ N_v in the train graph }
 //		∪ { ĥ_w^(k-1) : w ∈ N_v that arrives with v }) )
 //
-// Here h̃ is a train node's cached representation and ĥ a new node's; h̃^(0) and ĥ^(0) are their features. Train nodes
-// never read new nodes. Where f or g divides by degrees, the degree of a train node counts only train neighbours; the
-// degree of a new node counts all its neighbours. For a single arrival this is eq. 4. The paper does not discuss edges
-// among new nodes; [datasets.Newcomers.Apart] omits them.
+// Here g aggregates neighbours, f updates the node, and ĥ is a new node's representation. A train node's cached
+// representation is h̃; h̃^(0) and ĥ^(0) are features. Train nodes never read new nodes. Where f or g divides by degrees,
+// the degree of a train node counts only train neighbours; the degree of a new node counts all its neighbours. For a
+// single arrival this is eq. 4. The paper does not discuss edges among new nodes; [datasets.Newcomers.Apart] omits them.
 package cached
 
 import (
@@ -181,7 +181,7 @@ func (c *Cache) fits(m *Model) error {
 	}
 	for i, h := range c.Hidden {
 		width := m.Settings.Hidden
-		if m.Own != nil { // a custom model's layers are checked when it runs
+		if m.Own != nil { // a custom model's layers are checked when the model runs
 			width = h.Width
 		}
 		if h.Width != width || h.Rows != nodes {
@@ -206,7 +206,7 @@ func (c *Cache) Close() error {
 // memory-mapped.
 type Cache struct {
 	IDs      []string
-	Features datasets.Features      // normalized if the model requires that
+	Features datasets.Features      // normalized if the model normalizes features
 	Hidden   []infer.Representation // each hidden layer's output [train nodes, width]
 	Degrees  []int32                // each node's number of neighbours in the train graph
 
@@ -214,8 +214,8 @@ type Cache struct {
 	path string
 }
 
-// New returns the cache of the train nodes' hidden representations and features, which must be normalized if the model
-// normalizes features.
+// New returns the cache of the train nodes' hidden representations and features. Features must be normalized if the
+// model normalizes them.
 func New(g *datasets.Graph, train datasets.Phase, features datasets.Features, hidden []infer.Representation) *Cache {
 	nodes := len(train.Nodes)
 	c := &Cache{Hidden: hidden, Features: features, Degrees: make([]int32, nodes), IDs: make([]string, nodes)}

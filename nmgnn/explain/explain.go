@@ -26,8 +26,8 @@ type Options struct {
 	// Class is the class to explain; nil means the predicted one.
 	Class *int
 	// Masks limits how many masks are evaluated to compute the Shapley values [Branch].Share. It may be at most 2²⁴; 0
-	// means 16,384. If there are no more distinct masks than that, shares are exact; else they are estimated by adding
-	// branches in at least 16 random orders.
+	// means 16,384. Shares are exact if there are at most this many distinct masks, with at most 2²⁴ entries in
+	// total; else shares are estimated by unmasking tree nodes in at least 16 random orders.
 	Masks int
 	// Seed is the seed of the random orders of tree nodes, from which shares are estimated.
 	Seed uint64
@@ -54,7 +54,7 @@ type Explanation struct {
 	Exact bool
 	// Masks and Orders count the masks and random orders computed for the shares.
 	Masks, Orders int
-	// Branches[i] is the contribution of tree node i; that of the root, node 0, is 0.
+	// Branches[i] is the contribution of tree node i; the contribution of the root, node 0, is 0.
 	Branches []Branch
 	// Features are the root's nonzero features, sorted by effect on the logit.
 	Features []Feature
@@ -72,8 +72,7 @@ type Branch struct {
 	Error float64 `json:"error,omitempty"`
 	// Without is the loss in logit from masking only this tree node, which also cuts off its subtree.
 	Without float64 `json:"without"`
-	// Only is the difference between two logits of the root: with only this tree node's subtree and the path to it
-	// unmasked, and without neighbours (Alone).
+	// Only is the gain in logit over Alone if only this tree node's subtree and the path to it are unmasked.
 	Only float64 `json:"only"`
 }
 

@@ -8,7 +8,7 @@ import (
 	"nodemask/aggtree"
 )
 
-// mostEntries is the number of nodes and edges above which a forest is full.
+// mostEntries is the total number of nodes and edges above which a [forest] is full.
 const mostEntries = 1 << 21
 
 // forest is a graph with many copies of one aggregation tree, one for each mask; subtrees that are equal in several
@@ -16,16 +16,16 @@ const mostEntries = 1 << 21
 // mask.
 type forest struct {
 	tree  *aggtree.Tree
-	whole []int32          // by tree node: its copy in the unmasked tree
-	muted []int32          // by tree node: the forest node that replaces it in copies that mask it
-	known map[string]int32 // the forest nodes other than roots; the method add makes the keys
+	whole []int32          // for each tree node, its copy in the unmasked tree
+	muted []int32          // for each tree node, its masked copy
+	known map[string]int32 // all forest nodes but copies of the root; the method add makes the keys
 
-	node    []int32 // by forest node: its tree node
-	row     []int32 // by forest node: its row of the features
+	node    []int32 // for each forest node, the tree node that it copies
+	row     []int32 // for each forest node, the number of its row of the features
 	masked  []bool
 	offsets []int64
 	indices []int32
-	asked   []int32 // the roots whose logits were requested
+	asked   []int32 // the copies of the root whose logits were requested
 }
 
 func newForest(t *aggtree.Tree) *forest {
@@ -75,8 +75,8 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 
 func (f *forest) full() bool { return len(f.node)+len(f.indices) > mostEntries }
 
-// branch returns a forest node for tree node i. Of its children, the kept ones are taken from the slice states and the
-// masked ones from f.muted.
+// branch returns a forest node for tree node i. Its kept children are taken from the slice states, its masked children
+// from f.muted.
 func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	first, end := f.tree.Children(i)
 	children := make([]int32, 0, end-first)
@@ -90,7 +90,7 @@ func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	return f.add(i, i, false, children)
 }
 
-// states returns each tree node's forest node under a mask.
+// states returns, for each tree node, the forest node that copies it under a mask.
 func (f *forest) states(kept []bool) []int32 {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i >= 0; i-- {
@@ -110,7 +110,7 @@ func (f *forest) ask(kept []bool) {
 	f.asked = append(f.asked, f.branch(0, kept, states))
 }
 
-// askFor requests the root's logits with the root's features replaced by the given row of the features.
+// askFor requests the root's logits if all tree nodes of the root's graph node have this row of the features.
 func (f *forest) askFor(row int32) {
 	states := slices.Clone(f.whole)
 	var children []int32

@@ -10,8 +10,8 @@ import (
 
 // shares chooses the masks to evaluate and computes Shapley values from the logits under them.
 //
-// The value of a set of tree nodes is the logit if only the set is unmasked. A node below a masked one has no effect,
-// so only those sets are used that contain the parent of each member.
+// The value of a set of tree nodes is the logit if only the set is unmasked. A node below a masked node has no effect,
+// so each set that is used contains the parents of its members.
 type shares struct {
 	tree   *aggtree.Tree
 	sets   [][]bool // all distinct sets of kept tree nodes; nil if there are too many
@@ -39,8 +39,8 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns the number of sets. For each child of a node in a set, the set either omits the child and all below it,
-// or contains the child and any set of the child's branch.
+// count returns the number of distinct sets of kept tree nodes. Each child of a kept node is masked or kept. A kept
+// child allows any such set in its subtree.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -68,8 +68,8 @@ func (s *shares) enumerate(i int, kept []bool) {
 	}
 }
 
-// each calls its argument with random orders of all tree nodes but the root. Every order is followed by its reverse,
-// which lowers the variance.
+// The method each calls the function call with random orders of all tree nodes but the root. Every order is followed by
+// its reverse, which lowers the variance.
 func (s *shares) each(call func(order []int32)) {
 	r := rand.New(rand.NewPCG(s.seed, 0))
 	order := make([]int32, s.tree.NumNodes()-1)
@@ -127,8 +127,9 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 				next++
 			}
 		}
-		// A random mask with keep rate p gives this set if it keeps the set's a nodes and masks their b other children.
-		// Averaged over p, the change in logit by one more node has the weight ∫ p^a (1-p)^b dp.
+		// The weight of this set's logit in a node's share is the probability that a random mask of the other nodes
+		// gives this set: the mask keeps a nodes of the set and masks b children of the set. Averaged over the keep
+		// rate p, this probability is ∫ p^a (1-p)^b dp.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {

@@ -31,7 +31,6 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Hyperparameters that a scope can set.
 const (
 	paramKeepRate         = "node_keep_rate"    // probability of keeping a node; default 1
 	paramAttentionDropout = "attention_dropout" // probability of dropping an attention weight; default 0
@@ -44,7 +43,7 @@ type Graph struct {
 	ends     []int64 // graph i has nodes ends[i] … ends[i+1]-1
 	x        datasets.Features
 	reserved bool
-	nodes    int // rows of x, spare rows included
+	nodes    int // number of rows of x, spare rows included
 	room     int // how many neighbours, summed over all nodes, the graph can hold
 	values   int // capacity for values of sparse features
 	err      error
@@ -63,7 +62,8 @@ type loaded struct {
 	graphs *kernels.Product // nil until something is pooled
 }
 
-// New returns a graph in which row v lists the neighbours of node v. The nodes of several graphs follow one another.
+// New returns a graph in which row v lists the neighbours of node v. The nodes of several graphs are numbered
+// consecutively.
 func New(graphs ...*csr.Graph) *Graph {
 	g := &Graph{loaded: map[place]*loaded{}}
 	g.edges, g.ends, g.err = join(graphs)
@@ -73,8 +73,8 @@ func New(graphs ...*csr.Graph) *Graph {
 	return g
 }
 
-// WithFeatures adds features, a row per node, for [Layer.Features]. Sparse features stay sparse. Call it before the
-// first layer.
+// WithFeatures adds features, a row per node, for [Layer.Features]. Sparse features stay sparse. Call WithFeatures
+// before the first layer.
 func (g *Graph) WithFeatures(x datasets.Features) *Graph {
 	if g.err == nil {
 		g.x, g.values, g.err = x, len(x.Values), g.check(g.edges, x)
@@ -82,9 +82,9 @@ func (g *Graph) WithFeatures(x datasets.Features) *Graph {
 	return g
 }
 
-// Reserve makes room for graphs that [Graph.Replace] will put in: the largest numbers of nodes, of neighbours in total,
-// and of values of sparse features. A number below the graph's present one has no effect. Spare nodes are the last rows
-// of x; they have no neighbours and are never pooled. Call Reserve before the first layer.
+// Reserve makes room for graphs that [Graph.Replace] will put in. The parameters are the largest numbers of nodes, of
+// neighbours in total, and of values of sparse features. A number below the graph's present one has no effect. Spare
+// nodes are the last rows of x; they have no neighbours and are never pooled. Call Reserve before the first layer.
 func (g *Graph) Reserve(nodes, neighbours, values int) *Graph {
 	g.reserved, g.nodes = true, max(g.nodes, nodes)
 	g.room, g.values = max(g.room, neighbours), max(g.values, values)
@@ -212,7 +212,7 @@ func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 }
 
 // pathIn returns a path that no other graph uses in a store or its checkpoint. The path is a hash of the graph's
-// content. After Reserve the content can change: then it is the first of the paths numbered 1, 2, … that holds no
+// content. After Reserve the content can change: then the path is the first of the paths numbered 1, 2, … that holds no
 // variables yet.
 func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	if g.reserved {
@@ -227,14 +227,14 @@ func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	for _, numbers := range []any{g.edges.Offsets, g.edges.Indices, g.ends, int64(g.x.Width), g.x.Dense, g.x.Offsets,
 		g.x.Columns, g.x.Values} {
 		if err := binary.Write(hash, binary.LittleEndian, numbers); err != nil {
-			panic(err) // a hash never fails
+			panic(err) // writing to a hash never fails
 		}
 	}
 	return fmt.Sprintf("/gnn/%x/%s", hash.Sum(nil), kernel)
 }
 
-// in returns the graph, loaded for x's computation, and a random generator. The generator is nil outside training and
-// if draws is false.
+// in returns the graph, loaded for x's computation, and a random generator. The generator is nil outside training, or if
+// the parameter draws is false.
 func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmgnn.Random) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -18,10 +18,10 @@ type Layer struct {
 	scope          *model.Scope
 	graph          *Graph
 	x, mask        *graph.Node
-	features       bool // reads the graph's features instead of x
+	features       bool // whether the layer reads the graph's features instead of x
 	featureDropout float64
 	dropout        float64
-	own            bool // whether Apply made the layer: it may then draw random numbers
+	own            bool // whether Apply made the layer, which may then draw random numbers
 	make           func(dropout float64) nmgnn.Layer
 }
 
@@ -30,36 +30,36 @@ func layer(scope *model.Scope, g *Graph, x *graph.Node, make func(dropout float6
 		dropout: model.GetParamOr(scope, paramAttentionDropout, 0.0)}
 }
 
-// GIN returns an nmgnn.GIN whose MLP has these widths.
+// GIN returns an nmgnn.GIN layer whose MLP has these widths.
 func GIN(scope *model.Scope, g *Graph, x *graph.Node, widths ...int) *Layer {
 	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.GIN{Width: widths} })
 }
 
-// GAT returns an nmgnn.GAT, with results [nodes, heads·width].
+// GAT returns an nmgnn.GAT layer, with results [nodes, heads·width].
 func GAT(scope *model.Scope, g *Graph, x *graph.Node, heads, width int) *Layer {
 	return layer(scope, g, x, func(dropout float64) nmgnn.Layer {
 		return nmgnn.GAT{Heads: heads, Width: width, Dropout: dropout}
 	})
 }
 
-// GATv2 returns an nmgnn.GATv2, with results [nodes, heads·width].
+// GATv2 returns an nmgnn.GATv2 layer, with results [nodes, heads·width].
 func GATv2(scope *model.Scope, g *Graph, x *graph.Node, heads, width int) *Layer {
 	return layer(scope, g, x, func(dropout float64) nmgnn.Layer {
 		return nmgnn.GATv2{Heads: heads, Width: width, Dropout: dropout}
 	})
 }
 
-// SGAT returns an nmgnn.SGAT of one head.
+// SGAT returns an nmgnn.SGAT layer with one head.
 func SGAT(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
 	return layer(scope, g, x, func(dropout float64) nmgnn.Layer { return nmgnn.SGAT{Width: width, Dropout: dropout} })
 }
 
-// GCN returns an nmgnn.GCN.
+// GCN returns an nmgnn.GCN layer.
 func GCN(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
 	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.GCN{Width: width} })
 }
 
-// SAGE returns an nmgnn.SAGE.
+// SAGE returns an nmgnn.SAGE layer.
 func SAGE(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
 	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.SAGE{Width: width} })
 }
@@ -72,7 +72,7 @@ func Apply(scope *model.Scope, g *Graph, x *graph.Node, l nmgnn.Layer) *Layer {
 }
 
 // Features makes the layer read the features given to [Graph.WithFeatures] instead of x, whose value is then ignored.
-// dropout is their dropout rate in training.
+// dropout is the features' dropout rate in training.
 func (l *Layer) Features(dropout float64) *Layer {
 	l.features, l.featureDropout = true, dropout
 	return l
@@ -92,8 +92,8 @@ func (l *Layer) AttentionDropout(rate float64) *Layer {
 	return l
 }
 
-// Done adds the layer to the computation and returns its result [nodes, outputs], of x's type (float32 for features).
-// Weights are float32; the scope's L1 and L2 regularization applies to them, not to biases.
+// Done adds the layer to the computation and returns its result [nodes, outputs]. The result has x's type, or float32 if
+// the layer reads features. Weights are float32; the scope's L1 and L2 regularization applies to weights, not to biases.
 func (l *Layer) Done() *graph.Node {
 	if err := hyper.CheckDropRate("attention dropout", l.dropout); err != nil {
 		panic(err)

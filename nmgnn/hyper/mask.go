@@ -10,8 +10,9 @@ import (
 // 5 and 6). nil masks no node.
 type Mask []bool
 
-// Draw returns an epoch's mask for this many nodes. Only the nodes in maskable may be masked; nil means all. It draws
-// one number for each of them. So, from generators in the same state, a lower keep rate masks the same nodes and more.
+// Draw returns an epoch's mask for this many nodes. Only the nodes in maskable may be masked; nil means all. Draw takes
+// one random number for each of these nodes. So, from generators in the same state, a lower keep rate masks the same
+// nodes and more.
 func (p KeepRate) Draw(r *rand.Rand, nodes int, maskable []int32) Mask {
 	m, keep := make(Mask, nodes), p.Probability()
 	if maskable == nil {
@@ -25,9 +26,9 @@ func (p KeepRate) Draw(r *rand.Rand, nodes int, maskable []int32) Mask {
 	return m
 }
 
-// DrawDelta returns an epoch's δ [nodes], the factor of what each node sends to others, as training draws it. It masks
-// the nodes in train if MaskOver is MaskTrain, else all nodes. With Rescale, the factor of a node that could have been
-// masked but was kept is 1/KeepRate instead of 1, so that sums keep their expectation.
+// DrawDelta returns an epoch's δ [nodes], the factor of what each node sends to others, as training draws it. If
+// MaskOver is MaskTrain, only the nodes in train can be masked, else all nodes. With Rescale, the factor of a node that
+// could have been masked but was kept is 1/KeepRate instead of 1, so that sums keep their expectation.
 func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 {
 	if p.MaskOver != MaskTrain {
 		train = nil
@@ -52,7 +53,7 @@ func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 
 func (m Mask) Delta() []float32 {
 	delta := make([]float32, len(m))
 	for v, masked := range m {
-		// a variable, so that the choice becomes a conditional move: a branch on a random mask is mispredicted
+		// one is a variable, so that the compiler makes a conditional move: a branch on a random mask is mispredicted
 		one := math.Float32bits(1)
 		if masked {
 			one = 0
@@ -77,7 +78,7 @@ func (m Mask) Masked() []int32 {
 // zero value, masks nothing. (Dropout rates are the opposite.)
 type KeepRate float64
 
-// explicitZero is a keep rate of 0 that a caller asked for, as the zero value means 1.
+// explicitZero stands for a keep rate of 0 that a caller asked for, because the value 0 means 1.
 const explicitZero KeepRate = math.SmallestNonzeroFloat64
 
 // NewKeepRate returns a user's keep rate, or an error unless p is in (0, 1] and 1/p is finite in float32.

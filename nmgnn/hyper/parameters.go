@@ -1,4 +1,4 @@
-// Package hyper holds the hyperparameters of models and their training. nmgnn.Build makes the model.
+// Package hyper holds the hyperparameters of models and their training. nmgnn.Build makes a model from them.
 package hyper
 
 import (
@@ -72,7 +72,7 @@ const (
 	MaskTrain MaskOver = "train" // the train nodes: in the inductive setting, the whole train graph
 )
 
-// RegulariserName names an addition or alternative to node masking; "": none.
+// RegulariserName names an addition or alternative to node masking; "" means none.
 type RegulariserName string
 
 const (
@@ -103,9 +103,9 @@ const standard = "standard"
 
 // Preset returns a preset's parameters, or an error for an unknown name. "standard" is GIN-0; the paper leaves most of
 // its settings open, so they were chosen by validation scores without masking. "gat" is GAT with its authors' settings
-// for Cora (Veličković et al. 2018) and the node-masking paper's early stopping. "paper" is GIN as that paper and its
-// references describe it (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation, logits from all layers and the
-// early stopping of GAT's authors.
+// for Cora (Veličković et al. 2018) and the node-masking paper's early stopping. "paper" is GIN as the node-masking
+// paper and its references describe it (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation, logits from all
+// layers and the early stopping of GAT's authors.
 func Preset(name string) (Parameters, error) {
 	p := Parameters{
 		Preset: name, Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 1, Dropout: 0.5,
@@ -136,9 +136,9 @@ func For(model string) (Parameters, error) {
 	return p, err
 }
 
-// WithMasking returns the parameters with this keep rate. A rate below 1 removes attention dropout, as in the paper (to
-// have both, set AttentionDropout afterwards); 1 does not restore attention dropout. [Parameters.Check] refuses a rate
-// of 0.
+// WithMasking returns the parameters with this keep rate. A rate below 1 removes attention dropout, as in the paper; to
+// have both, set AttentionDropout afterwards. A rate of 1 does not restore attention dropout. [Parameters.Check] refuses
+// a rate of 0.
 func (p Parameters) WithMasking(keepRate float64) Parameters {
 	if p.KeepRate = KeepRate(keepRate); keepRate == 0 {
 		p.KeepRate = explicitZero
@@ -228,7 +228,7 @@ func (p Parameters) CheckOneRun() error {
 }
 
 func (p Parameters) checkTraining() error {
-	const most = 1e6 // larger values overflow float32 sums
+	const most = 1e6 // largest weight decay and |epsilon|; larger values overflow float32 sums
 	switch {
 	case !(p.LearningRate > 0) || math.IsInf(p.LearningRate, 0):
 		return fmt.Errorf("learning rate %v: expected a number above 0", p.LearningRate)
@@ -265,7 +265,7 @@ func Seeds(first uint64, trials int) []uint64 {
 	return seeds
 }
 
-// Norm selects where GIN has batch normalisation; "": nowhere.
+// Norm selects where GIN has batch normalisation; "" means nowhere.
 type Norm string
 
 const (
@@ -300,8 +300,8 @@ type DropoutOn string
 // DropoutOnScores applies dropout only to the readout's scores, as in the code of GIN's authors.
 const DropoutOnScores DropoutOn = "scores"
 
-// SelfTerm selects how a masked node's own term counts in sums over v ∪ N_v; "": masked like neighbours' terms (eqs. 7
-// and 9).
+// SelfTerm selects how a masked node's own term counts in sums over v ∪ N_v. "" means that the own term is masked like
+// the neighbours' terms (eqs. 7 and 9).
 type SelfTerm string
 
 // SelfKept keeps a masked node's own term: by eq. 6 the node "can still appear as the root".

@@ -28,7 +28,7 @@ type Model struct {
 	NormalizeFeatures bool
 }
 
-// Weight is a variable of a model: a trained one or a running statistic.
+// Weight is a variable of a model: a trained variable or a running statistic of batch normalisation.
 type Weight struct {
 	Path       string // in the store, such as /model/layer0/weights
 	Dimensions []int
@@ -37,16 +37,16 @@ type Weight struct {
 
 // Options configure a run. The zero value masks no node.
 type Options struct {
-	// Mask is true for masked nodes; nil: none.
+	// Mask is true for masked nodes; nil masks none.
 	Mask []bool
-	// Degrees holds |N_v| for each node v, if the graph lacks some neighbours; nil: the numbers of neighbours in the
-	// graph.
+	// Degrees holds |N_v| for each node v, if the graph lacks some neighbours; nil means the numbers of neighbours in
+	// the graph.
 	Degrees []int32
 }
 
 // Represent returns the representations of all nodes: h^(1) to h^(k) for a model of k layers. The last element always
-// holds the logits. Without a readout that is h^(k); with one, the logits follow h^(k) as one more element. x holds
-// features before normalization. Each call compiles a program: for many new nodes use a cached.Predictor.
+// holds the logits: without a readout, the logits are h^(k); with a readout, they follow h^(k) as one more element. x
+// holds features before normalization. Each call compiles a program: for many new nodes use a cached.Predictor.
 func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Features,
 	o Options) ([]Representation, error) {
 	if err := m.check(b, edges, x); err != nil {
@@ -55,8 +55,8 @@ func (m Model) Represent(b *backend.Backend, edges *csr.Graph, x datasets.Featur
 	return m.Run(b, edges, x, o, m.Model.Forward)
 }
 
-// Run computes and returns the nodes that the function do builds, over a graph and with the model's weights. The graph
-// must be valid.
+// Run builds a computation by the function do, runs it over a graph with the model's weights, and returns the results.
+// The graph must be valid.
 func (m Model) Run(b *backend.Backend, edges *csr.Graph, x datasets.Features, o Options,
 	do func(p nmgnn.Pass) []*Node) (all []Representation, err error) {
 	defer gomlx.Guard(&err, "computing representations")
@@ -156,7 +156,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	}
 	defer exec.Finalize()
 	for v := range store.IterVariables() {
-		if !gomlx.IsWeight(v) || v.HasValue() && !gomlx.IsMade(store, v) { // keep values that a layer set
+		if !gomlx.IsWeight(v) || v.HasValue() && !gomlx.IsMade(store, v) { // values that a layer set itself stay
 			continue
 		}
 		value, err := gomlx.FirstValue(store, v, seed)
@@ -194,7 +194,7 @@ func (r Representation) Classes() []int32 {
 	return classes
 }
 
-// Softmax returns each row's probabilities.
+// Softmax returns the softmax of each row.
 func (r Representation) Softmax() Representation {
 	p := Representation{Rows: r.Rows, Width: r.Width, Values: make([]float32, len(r.Values))}
 	for v := range r.Rows {

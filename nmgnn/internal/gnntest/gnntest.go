@@ -1,4 +1,4 @@
-// Package gnntest has what tests share: small graphs, backends and kernel plans.
+// Package gnntest has what tests share: small graphs, backends and choices of kernels.
 package gnntest
 
 import (
@@ -85,7 +85,7 @@ func forEach(t *testing.T, b *backend.Backend, test func(t *testing.T, b *backen
 	}
 }
 
-// EveryKernel returns one plan per kernel; each leaves features sparse.
+// EveryKernel returns one plan for each kernel. All plans leave features sparse.
 func EveryKernel() (plans []kernels.Plan) {
 	for _, kernel := range kernels.Kernels() {
 		plans = append(plans, kernels.Plan{Kernel: kernel})

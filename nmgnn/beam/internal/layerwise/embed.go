@@ -92,9 +92,9 @@ type Arrivals struct {
 
 const workFolder = ".nodemask-beam"
 
-// Predict predicts new nodes from a cache (see package cached). For each new node it writes id, predicted class, its
-// probability, how many of its neighbours are train nodes and how many are new nodes, and the logits. It ignores
-// Output.Layer and Options.Work.
+// Predict predicts new nodes from a cache (see package cached). For each new node it writes the id, the predicted
+// class and its probability, the numbers of neighbouring train nodes and of neighbouring new nodes, and the logits. It
+// ignores Output.Layer and Options.Work.
 func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
 	c, err := cached.LoadCache(a.Cache, m) // this call only checks the cache
 	if err != nil {
@@ -105,7 +105,7 @@ func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Opt
 	}
 	out.Layer, o.Work = 0, filepath.Join(out.Folder, workFolder)
 	defer os.RemoveAll(o.Work)
-	if err := os.RemoveAll(o.Work); err != nil { // a killed run may have left it
+	if err := os.RemoveAll(o.Work); err != nil { // a killed run may have left this folder
 		return err
 	}
 	_, err = compute(ctx, m, a, out, o)
@@ -182,8 +182,8 @@ type done struct {
 	Shards []int  `json:"shards"` // numbers of the shards that have nodes
 }
 
-// step runs a pipeline that writes shards, unless an earlier run has finished this step. shardNumbers are those of the
-// shards to write; if nil, step finds out afterwards which ones were written.
+// step runs a pipeline that writes shards, unless an earlier run has finished this step. shardNumbers lists the shards
+// to write; if it is nil, step finds out afterwards which shards were written.
 func step(ctx context.Context, o Options, r run, name string, shardNumbers []int, build func(s beam.Scope)) (
 	d done, err error) {
 	folder := r.path(name, "")

@@ -45,8 +45,8 @@ func find(folder, name string) (all []string, err error) {
 	return checked(all)
 }
 
-// Expand returns the sorted absolute paths that match a pattern such as nodes-*.csv. It returns an error for no match,
-// files that are not CSV, and missing or repeated shards like edges-00000-of-00003.csv.
+// Expand returns the sorted absolute paths that match a pattern such as nodes-*.csv. It returns an error if no path
+// matches, if a file is not CSV, or if a shard like edges-00000-of-00003.csv is missing or repeated.
 func Expand(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"nodemask/datasets"
 )
 
-// An edge goes to the shards of both its nodes. Steps pass data in files, since Prism, Beam's local runner, keeps in
-// memory several copies of what it passes.
+// An edge goes to the shards of both its nodes. Steps pass data in files, because Prism, Beam's local runner, keeps
+// several copies of passed data in memory.
 
 // parcel holds nodes of one shard, and edges between node A[i] of that shard and node B[i] of any shard.
 type parcel struct {
@@ -343,8 +343,8 @@ func buildGraph(s beam.Scope, r run, in Input) {
 
 func endFn(int, func(*bool) bool) {}
 
-// Prism busy-loops on Beam functions without output. So ours return a collection that nobody needs, and end consumes
-// it.
+// end consumes a collection that nobody needs. nearFn and layerFn return it because Prism, Beam's local runner,
+// busy-loops on Beam functions without output.
 func end(s beam.Scope, written beam.PCollection) {
 	beam.ParDo0(s.Scope("end"), endFn, beam.GroupByKey(s, written))
 }

@@ -17,9 +17,9 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// The constant most limits the size of a part (see [layerFn.part]): its input has at most this many values, unless the
-// part is a single node.
-const most = 1 << 24
+// mostValues is the largest number of values in the input of a part (see [layerFn.part]), unless the part is a single
+// node.
+const mostValues = 1 << 24
 
 var opened = sync.OnceValues(func() (*backend.Backend, error) { return backend.Open("go") })
 
@@ -47,7 +47,7 @@ func (f *layerFn) compute(ctx context.Context, shard int) error {
 		if err := ended.Err(ctx); err != nil {
 			return err
 		}
-		for end < own && (end == begin || (n.Offsets[end+1]-n.Offsets[begin])*width < most) {
+		for end < own && (end == begin || (n.Offsets[end+1]-n.Offsets[begin])*width < mostValues) {
 			end++
 		}
 		part, err := f.part(shard, n, begin, end)
@@ -90,7 +90,7 @@ func (f *layerFn) part(shard int, n near, begin, end int) (all infer.Representat
 	})
 }
 
-// gather returns the layer's input rows and the degrees of the nodes in refs, which must be grouped by shard.
+// gather returns the degrees of the nodes in refs and their rows of the layer's input. refs must be grouped by shard.
 func (r *run) gather(layer int, refs []int64) (x datasets.Features, degrees []int32, err error) {
 	for len(refs) > 0 {
 		shard, _ := referred(refs[0])

@@ -30,7 +30,7 @@ type run struct {
 
 	model *cached.Model
 	cache *cached.Cache
-	known map[string]int32 // cached nodes' numbers, by id
+	known map[string]int32 // each cached node's number, by the node's id
 }
 
 // Setup decodes the model.
@@ -51,11 +51,12 @@ func (r *run) Teardown() error {
 	return r.cache.Close()
 }
 
-// The channel turns limits a worker to one shard per CPU at a time; otherwise, Prism would load all shards at once.
+// turns is a channel that limits a worker to one shard per CPU at a time; otherwise, Beam's runner Prism would load
+// all shards at once.
 var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// guard waits for a place in the channel turns, then calls the function do. It turns a fault in the memory-mapped cache
-// into an error.
+// guard waits for a place in the channel turns, then calls the function do. A fault in the memory-mapped cache becomes
+// an error.
 func (r *run) guard(ctx context.Context, do func() error) error {
 	select {
 	case <-ctx.Done():
@@ -81,8 +82,8 @@ func (r *run) file(kind string, shard int) string {
 
 func (r *run) path(step, file string) string { return filepath.Join(r.Work, step, file) }
 
-// of returns the header of a step's file. It names the file, so that reading notices if another file was copied over
-// it.
+// of returns the header of a step's file. The header contains the file's name, so that [run.read] notices if another
+// file was copied over this file.
 func (r *run) of(step, file string) string { return r.Key + " " + step + " " + file }
 
 func (r *run) write(step, file string, value any) error {
@@ -184,7 +185,7 @@ func (r *run) cached() (*cached.Cache, error) {
 	return r.cache, nil
 }
 
-// trained returns a map from the id of each cached node to its number. It returns nil if there is no cache.
+// trained returns a map from the id of each cached node to its number, or nil if there is no cache.
 func (r *run) trained() (map[string]int32, error) {
 	if r.Cache == "" || r.known != nil {
 		return r.known, nil
