@@ -43,7 +43,7 @@ type Model struct {
 	Seed     uint64           `json:"seed"`
 	// FeatureNames are the names of the features' columns, in order; nil if unknown. [Model.Fingerprint] ignores them.
 	FeatureNames []string `json:"-"`
-	// Weights are the weights after the best epoch.
+	// Weights are taken after the best epoch.
 	Weights []infer.Weight `json:"-"`
 	// Own is the custom model that Weights belong to; nil if Settings describe the model. Save does not write Own:
 	// [LoadOwn] takes it as an argument.

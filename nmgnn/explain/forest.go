@@ -21,7 +21,7 @@ type forest struct {
 	known map[string]int32 // all forest nodes but copies of the root; the method add makes the keys
 
 	node    []int32 // for each forest node, the tree node that it copies
-	row     []int32 // for each forest node, the number of its row of the features
+	row     []int32 // for each forest node, the number of its feature row
 	masked  []bool
 	offsets []int64
 	indices []int32

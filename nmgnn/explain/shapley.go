@@ -39,8 +39,8 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns the number of distinct sets of kept tree nodes. Each child of a kept node is masked or kept. A kept
-// child allows any such set in its subtree.
+// count returns the number of distinct sets of kept tree nodes. Each child of a kept node is masked, or kept with any
+// such set in its subtree.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {

@@ -223,7 +223,7 @@ type featureJSON struct {
 	Name string `json:"name"`
 }
 
-// WriteJSON writes one line of JSON, with all tree nodes but the root in ascending order; see docs/FORMATS.md.
+// WriteJSON writes one line of JSON, with all tree nodes but the root, in ascending order; see docs/FORMATS.md.
 func (v View) WriteJSON(w io.Writer) error {
 	root := v.Tree.Base[0]
 	j := map[string]any{"data": v.Graph.Name, "model": v.model().Settings.Model, "fingerprint": "", "node": root,

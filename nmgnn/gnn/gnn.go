@@ -62,7 +62,7 @@ type loaded struct {
 	graphs *kernels.Product // nil until something is pooled
 }
 
-// New returns a graph in which row v lists the neighbours of node v. The nodes of several graphs are numbered
+// New returns a graph in which row v lists the neighbours of node v. Nodes of several graphs are numbered
 // consecutively.
 func New(graphs ...*csr.Graph) *Graph {
 	g := &Graph{loaded: map[place]*loaded{}}
@@ -233,8 +233,8 @@ func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	return fmt.Sprintf("/gnn/%x/%s", hash.Sum(nil), kernel)
 }
 
-// in returns the graph, loaded for x's computation, and a random generator. The generator is nil outside training, or if
-// the parameter draws is false.
+// in returns the graph, loaded for x's computation, and a random generator. The generator is nil outside training or if
+// draws is false.
 func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmgnn.Random) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -93,8 +93,8 @@ type Arrivals struct {
 const workFolder = ".nodemask-beam"
 
 // Predict predicts new nodes from a cache (see package cached). For each new node it writes the id, the predicted
-// class and its probability, the numbers of neighbouring train nodes and of neighbouring new nodes, and the logits. It
-// ignores Output.Layer and Options.Work.
+// class and its probability, the numbers of neighbouring train nodes and new nodes, and the logits. It ignores
+// Output.Layer and Options.Work.
 func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
 	c, err := cached.LoadCache(a.Cache, m) // this call only checks the cache
 	if err != nil {
