@@ -6,9 +6,10 @@
 //		∪ { ĥ_w^(k-1) : w ∈ N_v that arrives with v }) )
 //
 // Here g aggregates neighbours, f updates the node, and ĥ is a new node's representation. A train node's cached
-// representation is h̃; h̃^(0) and ĥ^(0) are features. Train nodes never read new nodes. Where f or g divides by degrees,
-// the degree of a train node counts only train neighbours; the degree of a new node counts all its neighbours. For a
-// single arrival this is eq. 4. The paper does not discuss edges among new nodes; [datasets.Newcomers.Apart] omits them.
+// representation is h̃; h̃^(0) and ĥ^(0) are features. Train nodes never read new nodes. Where f or g divides by
+// degrees, the degree of a train node counts only train neighbours; the degree of a new node counts all its neighbours.
+// For a single arrival this is eq. 4. The paper does not discuss edges among new nodes; [datasets.Newcomers.Apart]
+// omits them.
 package cached
 
 import (

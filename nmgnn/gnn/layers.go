@@ -92,8 +92,9 @@ func (l *Layer) AttentionDropout(rate float64) *Layer {
 	return l
 }
 
-// Done adds the layer to the computation and returns its result [nodes, outputs]. The result has x's type, or float32 if
-// the layer reads features. Weights are float32; the scope's L1 and L2 regularization applies to weights, not to biases.
+// Done adds the layer to the computation and returns its result [nodes, outputs]. The result has x's type, or float32
+// if the layer reads features. Weights are float32; the scope's L1 and L2 regularization applies to weights, not to
+// biases.
 func (l *Layer) Done() *graph.Node {
 	if err := hyper.CheckDropRate("attention dropout", l.dropout); err != nil {
 		panic(err)

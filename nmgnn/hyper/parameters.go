@@ -137,8 +137,8 @@ func For(model string) (Parameters, error) {
 }
 
 // WithMasking returns the parameters with this keep rate. A rate below 1 removes attention dropout, as in the paper; to
-// have both, set AttentionDropout afterwards. A rate of 1 does not restore attention dropout. [Parameters.Check] refuses
-// a rate of 0.
+// have both, set AttentionDropout afterwards. A rate of 1 does not restore attention dropout. [Parameters.Check]
+// refuses a rate of 0.
 func (p Parameters) WithMasking(keepRate float64) Parameters {
 	if p.KeepRate = KeepRate(keepRate); keepRate == 0 {
 		p.KeepRate = explicitZero
