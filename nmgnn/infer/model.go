@@ -28,7 +28,7 @@ type Model struct {
 	NormalizeFeatures bool
 }
 
-// Weight is a variable of a model: a trained variable or a running statistic of batch normalisation.
+// Weight is a variable of a model: a trained variable or a running statistic, as in batch normalisation.
 type Weight struct {
 	Path       string // in the store, such as /model/layer0/weights
 	Dimensions []int
