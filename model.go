@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/train"
 )
 
-// Model is a trained model. Several goroutines may use one.
+// Model is a trained model. Several goroutines may use a Model at once.
 type Model struct {
 	// Saved holds weights, settings and class names.
 	Saved *cached.Model
@@ -28,11 +28,11 @@ type Model struct {
 	predicted []cached.Prediction
 
 	opening   sync.Mutex
-	backend   *backend.Backend // nil until needed, like predictor
+	backend   *backend.Backend // nil until needed, like the field predictor
 	predictor *cached.Predictor
 }
 
-// LoadModel reads a model and its cache from a file written by [Model.Save]. Close it after use.
+// LoadModel reads a model and its cache from a file written by [Model.Save]. Close the model after use.
 func LoadModel(path string) (*Model, error) { return loaded(path, cached.LoadModel) }
 
 // LoadOwn is [LoadModel] for a custom model. The file holds only weights, so pass the model that was given to [Own].
@@ -109,9 +109,9 @@ func (m *Model) predictions(g *datasets.Graph, p infer.Representation) []cached.
 // Node is a node that arrives after training.
 type Node struct {
 	ID       string
-	Features []float32 // as many as in the training graph
-	// Neighbours names nodes of the training graph, or other nodes of the same [Model.PredictNew]: by id, or by number
-	// if the graph has no ids.
+	Features []float32 // as many values as each node of the training graph has
+	// Neighbours names nodes of the training graph, or other new nodes in the same call of [Model.PredictNew]. The
+	// names are ids or, if the graph has no ids, node numbers.
 	Neighbours []string
 }
 
@@ -193,7 +193,7 @@ func (m *Model) open() (*backend.Backend, error) {
 	return m.backend, nil
 }
 
-// Close frees the compiled programs, the backend and the cache. Do not predict during or after it.
+// Close frees the compiled programs, the backend and the cache. Do not predict during or after Close.
 func (m *Model) Close() error {
 	m.opening.Lock()
 	defer m.opening.Unlock()

@@ -19,8 +19,8 @@ import (
 
 // OpenOptions configures [Open].
 type OpenOptions struct {
-	// Dir is searched first, then $NODEMASK_DATA, then folder nodemask in the user's cache folder. An embedded data set
-	// is read from files only if Dir has them.
+	// Dir is searched first, then $NODEMASK_DATA, then the folder nodemask in the user's cache folder. An embedded data
+	// set is read from files only if Dir has them.
 	Dir string
 }
 
@@ -38,7 +38,7 @@ type NotFoundError struct {
 	Name    string
 	File    string // the first missing file
 	Folders []string
-	Fetch   bool // whether [Fetch] can download it
+	Fetch   bool // whether the function [Fetch] can download the data set
 }
 
 // Error returns where the data set was looked for and how to get it.
@@ -54,13 +54,13 @@ func (e *NotFoundError) Error() string {
 // Location is where [Open] reads a data set.
 type Location struct {
 	Info Info   `json:"info"`
-	Dir  string `json:"dir,omitempty"`  // folder of its files; "" if embedded or generated
+	Dir  string `json:"dir,omitempty"`  // folder of the data set's files; "" if embedded or generated
 	Path string `json:"path,omitempty"` // a user's own file or folder
 
 	choice graphfile.Choice
 }
 
-// String returns a path, "embedded" or "generated".
+// String returns the file or folder that holds the data set, or "embedded" or "generated".
 func (l Location) String() string {
 	switch {
 	case l.Path != "":
@@ -73,11 +73,11 @@ func (l Location) String() string {
 	return "embedded"
 }
 
-// Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache folder that holds
-// any of the files, directly or in a subfolder named after the data set or "planetoid". An embedded data set is read
-// from the program unless o.Dir has it, even if $NODEMASK_DATA has it, too: Planetoid's files list Cora's nodes in an
-// order other than the embedded graph's, which would change every split. The error is a [*NameError] for an unknown
-// name, a [*NotFoundError] for a data set that must be fetched.
+// Locate returns where [Open] would read a data set: in the first of o.Dir, $NODEMASK_DATA and the cache folder that
+// holds any of its files. The files may also be in a subfolder named after the data set or "planetoid". An embedded
+// data set is read from the program unless o.Dir has its files. $NODEMASK_DATA is not searched then, because
+// Planetoid's files list Cora's nodes in another order than the embedded graph, which would change every split. The
+// error is a [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be fetched.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -158,7 +158,8 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 	return c, nil
 }
 
-// holdsAny reports whether dir has at least one of the files. That suffices: the reader reports missing files.
+// holdsAny reports whether dir has at least one of the files. One file suffices, because the reader reports missing
+// files.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		_, err := os.Stat(filepath.Join(dir, f.Name))
@@ -173,20 +174,20 @@ func holdsAny(dir string, files []File) bool {
 //	.graphml                      GraphML, as NetworkX writes it
 //	.json                         NetworkX's node-link JSON
 //	.pt                           PyTorch Geometric's Data, (data, slices) or a dictionary, saved by torch.save;
-//	                              nothing of it is run
+//	                              no code in the file is run
 //	nodes.csv and edges.csv       in a folder, see below
 //	raw/edge.csv.gz and others    in a folder, the Open Graph Benchmark's layout for node property prediction
 //
-// After a path, ":label=club" chooses the column, attribute or field of classes; ":mask=3" chooses a mask column, from
-// 0, of a .pt, .npz or .json file. "graph.pt:label=club,mask=3" chooses both.
+// After a path, ":label=club" chooses the column, attribute or field of classes; ":mask=3" chooses a mask column,
+// counted from 0, of a .pt, .npz or .json file. "graph.pt:label=club,mask=3" chooses both.
 //
 // Graphs at a path become undirected: pairs may be listed in either direction or both. [Graph].Report counts dropped
 // repeats and self-loops; [Graph].Notes list other omissions. Features are sparse if at most a quarter is nonzero.
 // Classes are sorted by value if all are numbers, else naturally: "class 2" before "class 10".
 //
 // Names in the catalogue win over paths: write ./cora for a folder called cora. [Locate] describes the search and its
-// errors. A data set whose numbers of nodes, edges, features or classes are not the catalogue's is an error. CiteSeer
-// has 15 nodes without features and label: cited papers without text.
+// errors. It is an error if a data set has other numbers of nodes, edges, features or classes than in the catalogue.
+// CiteSeer has 15 nodes without features and label: cited papers without text.
 //
 // # CSV
 //
@@ -195,13 +196,14 @@ func holdsAny(dir string, files []File) bool {
 //	nodes.csv   id,label,anything,…   one line per node; every further column of finite numbers is a feature
 //	edges.csv   source,target         one line per pair of ids; further columns are left out
 //
-// The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split; an unnamed
-// column, pandas' row number, is left out. An empty label means unlabelled. Nodes keep the order of lines.
+// The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split. A column
+// without a name, such as pandas' row number, is left out. An empty label means unlabelled. Nodes keep the order of
+// lines.
 //
 // # GraphML and JSON
 //
-// Attribute label, class or y is the class; train_mask, val_mask and test_mask are the graph's own split or, as lists,
-// several splits. Other numbers are features.
+// The attribute label, class or y is the class. The attributes train_mask, val_mask and test_mask are the graph's own
+// split or, if they are lists, several splits. Other numeric attributes are features.
 //
 // # npz
 //
@@ -216,7 +218,7 @@ func holdsAny(dir string, files []File) bool {
 // train_masks, val_masks and test_masks [splits, nodes].
 //
 // Weights (adj_data) are left out, but an entry of 0 is no edge. Python objects are never unpickled: names stored as
-// objects are left out; other arrays of objects are errors. Errors name file and place.
+// objects are left out; other arrays of objects are errors. Errors name the file and the place in it.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {
@@ -273,8 +275,8 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 // ReadMemory returns a graph from files held as bytes, keyed by file name (upper and lower case are the same): one
 // .npz, .graphml, .json or .pt file; nodes.csv and edges.csv (see [Open]); Planetoid's files (ind.NAME.tx, .ty, .allx,
 // .ally, .graph, .test.index); or an edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without
-// features and classes. A graph of one file gets the file's name, a graph of several the given name. Errors name file
-// and place, and what was expected.
+// features and classes. A graph of one file gets the file's name. A graph of nodes.csv and edges.csv gets the parameter
+// name. Errors name the file, the place in it and what was expected.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}

@@ -14,7 +14,7 @@ import (
 	"nodemask/internal/ended"
 )
 
-// readPlanetoid checks the files' published SHA-256 and so need not check their content.
+// readPlanetoid checks the files against their published SHA-256, so it need not check their content.
 func readPlanetoid(ctx context.Context, open opener, name, source string) (*Graph, error) {
 	published := planetoidFiles(name)
 	if len(published) == 0 {
@@ -62,8 +62,8 @@ func planetoidName(files map[string][]byte) string {
 	return ""
 }
 
-// planetoidCoraClasses returns the names of Planetoid's classes 0, 1, and so on, which Planetoid's files lack. They are
-// those of the same papers in LINQS's Cora; papers were matched by features, degree and neighbours.
+// planetoidCoraClasses returns the names of Planetoid's classes 0, 1, and so on, which Planetoid's files lack. The
+// names come from LINQS's version of Cora. Its papers were matched with Planetoid's by features, degree and neighbours.
 func planetoidCoraClasses() []string {
 	return []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
 		"Case_Based", "Rule_Learning"}

@@ -16,14 +16,14 @@ import (
 type SplitOptions struct {
 	// TrainPercent is the percentage of labelled nodes to train on, 1 to 99. There is no default.
 	TrainPercent int
-	// ValidationShare is the validation nodes' share of the labelled nodes that are not train nodes, above 0 and below
-	// 1; the others are test nodes. 0 means 0.10.
+	// ValidationShare is the share of validation nodes among the labelled nodes that are not train nodes, above 0 and
+	// below 1. The rest are test nodes. 0 means 0.10.
 	ValidationShare float64
 	// Seed seeds the random draw. 0 is a seed like any other: different seeds give different splits.
 	Seed uint64
 }
 
-// Split holds three disjoint sets of labelled nodes. If [Stratified] drew it, they hold all labelled nodes.
+// Split holds three disjoint sets of labelled nodes. The sets of a split from [Stratified] hold all labelled nodes.
 type Split struct {
 	TrainPercent            int // as requested; for a split from a file, the actual percentage, 1 to 99
 	ValidationShare         float64
@@ -37,8 +37,8 @@ type Split struct {
 // Of n labelled nodes exactly round(n·TrainPercent/100) are train nodes, and of the other m nodes
 // round(m·ValidationShare) are validation nodes; largest remainders decide which classes round up.
 //
-// Equal graphs and options give equal splits on all platforms and Go versions. It returns an error if an option or a
-// label is out of range, or a set would be empty.
+// Equal graphs and options give equal splits on all platforms and Go versions. Stratified returns an error if an option
+// or a label is out of range, or a set would be empty.
 func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	if o.TrainPercent < 1 || o.TrainPercent > 99 {
 		return nil, fmt.Errorf("split: TrainPercent is %d: expected 1 to 99", o.TrainPercent)
@@ -69,7 +69,7 @@ func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 
 	s := &Split{TrainPercent: o.TrainPercent, ValidationShare: o.ValidationShare, Seed: o.Seed}
 	for c, nodes := range members {
-		// One random stream per class: a class must not affect another class's draw.
+		// Each class has its own random stream, so that no class affects another class's draw.
 		shuffle(nodes, rand.NewPCG(o.Seed, uint64(c)))
 		t, v := trains[c], trains[c]+validations[c]
 		s.Train = append(s.Train, nodes[:t]...)
@@ -113,7 +113,8 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 }
 
 // apportion multiplies each size by times/divisor and rounds by largest remainders, so that the results sum to the
-// rounded total. Ties go to the lower class. It multiplies before it divides: n·29/100 is exact where n·0.29 is not.
+// rounded product of the total. Of equal remainders, the lower class's is rounded up first. apportion multiplies before
+// it divides, because size·29/100 is exact where size·0.29 is not.
 func apportion(sizes []int, times, divisor float64) []int {
 	given := make([]int, len(sizes))
 	remainders := make([]float64, len(sizes))
@@ -142,7 +143,7 @@ func apportion(sizes []int, times, divisor float64) []int {
 	return given
 }
 
-// shuffle is the Fisher-Yates shuffle. The standard library's might change.
+// shuffle is the Fisher-Yates shuffle. It is not the standard library's shuffle, because that might change.
 func shuffle(nodes []int32, source rand.Source) {
 	for i := len(nodes) - 1; i > 0; i-- {
 		j := below(source, uint64(i+1))

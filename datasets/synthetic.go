@@ -23,7 +23,7 @@ type SBMOptions struct {
 	// Homophily is the share of edges within a class, above 0 and up to 1. As 0 means 0.80, pass 1e-12 for almost no
 	// edges within classes.
 	Homophily float64
-	Features  int // columns; 0 means 16
+	Features  int // number of feature columns; 0 means 16
 	// FeatureSignal is each class mean's distance from the origin, in standard deviations of the features' noise; 0
 	// means 1.
 	FeatureSignal float64
@@ -109,7 +109,7 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 		return nil, err
 	}
 	pairs := func(yield func(int32, int32) bool) {
-		source := rand.NewPCG(o.Seed, 1) // seeded here, so that each pass over pairs yields the same
+		source := rand.NewPCG(o.Seed, 1) // seeded here, so that each pass over pairs yields the same pairs
 		for range drawInside {
 			var v int32
 			var class []int32
@@ -144,7 +144,7 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 
 func (g *Graph) draw(ctx context.Context, pairs iter.Seq2[int32, int32], width int, signal float64,
 	seed uint64) (err error) {
-	const together = 1 << 16 // pairs between checks of the context
+	const together = 1 << 16 // number of pairs between two checks of the context
 	g.Edges, g.Report, err = csr.FromSeq(len(g.Labels), func(yield func(int32, int32) bool) {
 		n := 0
 		for v, u := range pairs {
@@ -192,7 +192,7 @@ func gaussianFeatures(ctx context.Context, labels []int32, classes, width int, s
 		for i := range mean {
 			x := r.NormFloat64()
 			mean[i] = float32(x)
-			square += float64(x * x) // the conversion keeps results equal on all platforms
+			square += float64(x * x) // conversion forbids a fused multiply-add: results are equal on all platforms
 		}
 		for i := range mean {
 			mean[i] *= float32(signal / math.Sqrt(square))

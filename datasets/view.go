@@ -37,8 +37,8 @@ const (
 	AllEdges Arrivals = "all-edges"
 	// TrainEdges adds only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
-	// NoValidation adds every edge between present nodes, but at test time validation nodes are absent: one way to read
-	// the paper's "relevant nodes".
+	// NoValidation adds every edge between present nodes, but validation nodes are absent at test time. The paper's
+	// "relevant nodes" can mean this.
 	NoValidation Arrivals = "no-validation"
 )
 
@@ -55,7 +55,7 @@ func (a Arrivals) Check() error {
 
 // Phase is the graph while a model trains, is validated or is tested.
 type Phase struct {
-	Edges *csr.Graph // between local nodes
+	Edges *csr.Graph // edges between local nodes, which are numbered as in Nodes
 	Nodes []int32    // local node i is node Nodes[i] of the whole graph; ascending
 	Score []int32    // local nodes that this phase scores (train, validation or test nodes), ascending
 }
@@ -73,7 +73,7 @@ type View struct {
 // In the inductive setting Train has the train nodes and the edges among them, Validation adds the validation nodes,
 // and Test adds all other nodes (unlabelled too), with the edges that arrivals chooses ("" means [AllEdges]).
 //
-// It returns an error if the setting or arrivals is unknown, if the setting is transductive and arrivals is not
+// NewView returns an error if the setting or arrivals is unknown, if the setting is transductive and arrivals is not
 // [AllEdges], or if s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
 	if err := setting.Check(); err != nil {

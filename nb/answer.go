@@ -18,23 +18,24 @@ func Answer() {
 // over unmasked neighbours, to see whether the size of these sums explains the effect.
 func Scale() { partForest(judge.Scale) }
 
-// Aggregates shows whether masking's effect on Cora depends on the ratio of the sums over neighbours in tests to those
-// in training.
+// Aggregates shows whether masking's effect on Cora depends on a ratio: the size of sums over neighbours in tests,
+// divided by their size in training.
 func Aggregates() {
 	chart, _, err := saved().Aggregates(Data("cora"))
 	Must(err)
 	Chart(chart)
 }
 
-// Levels charts masking's effect on GIN against GIN's score without masking, a point for each combination of choices
-// that the paper leaves open.
+// Levels charts masking's effect on GIN against GIN's score without masking, with a point for each combination of
+// choices that the paper leaves open.
 func Levels() {
 	levels := Must1(saved().Levels())
 	SVG(Must1(levels.SVG()), levels.Title+". "+levels.Caption)
 	Table(Must1(saved().GINTable()))
 }
 
-// Departures shows masking's effect on Cora for readings of the paper that differ from the cited one in one choice.
+// Departures shows masking's effect on Cora if one choice differs from the cited reading, which takes what the paper
+// leaves open from the works that it cites.
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {

@@ -11,8 +11,8 @@ import (
 	"nodemask/nb/internal/notebook"
 )
 
-// Export writes a model saved by 'nodemask train --save-model' as an ONNX file. If output is "", the file is named like
-// the model.
+// Export writes a model saved by 'nodemask train --save-model' as an ONNX file. If output is "", the file is named
+// after the model.
 func Export(model, output string) {
 	model, output = expand(model), expand(output)
 	if output == "" {
@@ -31,7 +31,7 @@ func Page(data, file string) {
 }
 
 // opening returns a button that opens the file in JupyterLab. JupyterLab serves only files below root that are not
-// hidden; for others opening returns the file's address.
+// hidden; for other files opening returns the file's address.
 func opening(file, root string) string {
 	if path, err := filepath.Rel(root, file); err == nil && root != "" && filepath.IsLocal(path) &&
 		!strings.Contains("/"+path, "/.") {

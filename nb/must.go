@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Must prints an error on one line and ends the notebook cell; nil does nothing.
+// Must prints an error on one line and ends the notebook cell. If err is nil, Must does nothing.
 func Must(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))

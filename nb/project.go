@@ -15,7 +15,7 @@ func small() bool {
 	return small != "" && small != "0"
 }
 
-// UpTo returns n, a number of trials, or 1 if NODEMASK_SMALL is set and not "0".
+// UpTo returns n, a number of trials, but at most 1 if NODEMASK_SMALL is set and not "0".
 func UpTo(n int) int {
 	if small() {
 		return min(n, 1)
@@ -31,7 +31,7 @@ func liveFolder() (string, error) {
 	return filepath.Join(project, ".nodemask", "live"), err
 }
 
-// Live returns the results of notebooks on this machine.
+// Live returns the results of trials that notebooks ran on this machine.
 func Live() *record.Results {
 	return record.NewResults(Must1(record.Open(Must1(liveFolder())).Load()))
 }

@@ -26,13 +26,13 @@ type Swept struct {
 	models  []string
 	rates   []float64
 	splits  int
-	cells   map[string][]record.Cell // a model's experiments, in the order of rates
+	cells   map[string][]record.Cell // each model's experiments, in the order of the field rates
 	results *record.Results
 }
 
-// Sweep trains models at some keep rates on the same splits, otherwise as in [Experiment], and charts macro F1 over the
-// keep rate, with 95 % bands. The stop button ends the sweep; running the notebook cell again continues it. With
-// NODEMASK_SMALL it uses one split.
+// Sweep trains models at several keep rates on the same splits, and charts macro F1 over the keep rate, with 95 %
+// bands. All else is as in [Experiment]. The stop button ends the sweep; running the notebook cell again continues the
+// sweep. If NODEMASK_SMALL is set, Sweep uses one split.
 func Sweep[D string | *datasets.Graph](data D, models []string, rates []float64, splits int) *Swept {
 	s := &Swept{models: models, rates: slices.Clone(rates), splits: UpTo(splits), cells: map[string][]record.Cell{}}
 	slices.Sort(s.rates)
@@ -146,7 +146,7 @@ func (s *Swept) validation(c record.Cell) (f1 []float64) {
 	return f1
 }
 
-// Best returns the sweep's best trial, as [Best] does.
+// Best returns the sweep's best trial, which the function [Best] picks.
 func (s *Swept) Best() *Trained { return Best(s.all()...) }
 
 // Trained is a finished trial.
@@ -217,7 +217,8 @@ func (t *Trained) saved() {
 }
 
 // Predict shows predictions for new nodes, from CSV files of nodes (id, features) and edges (source, target). It skips
-// edges to nodes that are neither train nodes nor new. In the transductive setting it ends the notebook cell.
+// edges to nodes that are neither train nodes nor new. In the transductive setting Predict ends the notebook cell with
+// an error.
 func (t *Trained) Predict(nodes, edges string) {
 	if t.cell.Setting != datasets.Inductive {
 		Must(fmt.Errorf("the model is of the %s setting, where no node arrives", t.cell.Setting))

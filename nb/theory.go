@@ -69,8 +69,8 @@ func TreeSizes(g *datasets.Graph, root int32, hops int) {
 	}
 }
 
-// CheckTree checks, on the aggregation tree T_root^hops of a graph from [Data], that it follows the paper's definition,
-// that lemmas 1 and 2 hold, and that theorem 1 holds for an untrained network of every kind.
+// CheckTree checks that the aggregation tree T_root^hops of a graph from [Data] follows the paper's definition. On this
+// tree it also checks lemmas 1 and 2 and, for an untrained network of every kind, theorem 1.
 func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	args := []string{"tree", "--check", "--data", nameOf(g), "--root", idOf(g, root), "--hops", strconv.Itoa(hops)}
 	for i, v := range masked {
@@ -83,8 +83,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	preformatted(string(command(args...)))
 }
 
-// MaskingCurves charts two expected shares against the keep rate: how many of the nodes of T_root^hops, and how many of
-// the root's copies in it, are left after masking.
+// MaskingCurves charts two expected shares against the keep rate. They are the shares of all nodes of T_root^hops, and
+// of the root's copies in this tree, that are left after masking.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -114,7 +114,8 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree"})
 }
 
-// Repetition shows how many copies a k-aggregation tree has of a node (median over trees), for k from 1 to hops.
+// Repetition shows, for k from 1 to hops, how many copies of each distinct node a k-aggregation tree has. The number is
+// the median over trees.
 func Repetition(g *datasets.Graph, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

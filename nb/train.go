@@ -27,8 +27,8 @@ func Train(trials int, cells ...record.Cell) {
 	}
 }
 
-// Again runs each experiment's trial of this seed, unless this machine has run it, and shows its macro F1 next to the
-// one that the project recorded.
+// Again runs each experiment's trial of this seed, unless this machine has run that trial. It shows the trial's macro
+// F1 next to the macro F1 that the project recorded.
 func Again(seed uint64, cells ...record.Cell) {
 	run(worker.Training{Cells: cells, Trials: 1, FirstSeed: seed}, false)
 	labels, shared := described(cells)
@@ -93,7 +93,7 @@ func run(t worker.Training, quiet bool) {
 	}
 }
 
-const collapseMargin = 3 // percentage points, as in stats.Metrics.Collapsed
+const collapseMargin = 3 // percentage points of macro F1, as in stats.Metrics.Collapsed
 
 func trainInto(ctx context.Context, p *notebook.Progress, labels map[string]string, t worker.Training) (ran int,
 	err error) {
@@ -103,7 +103,7 @@ func trainInto(ctx context.Context, p *notebook.Progress, labels map[string]stri
 	}
 	t.Cells = slices.Clone(t.Cells)
 	for i := range t.Cells {
-		t.Cells[i].History = true // stored trials show their losses too
+		t.Cells[i].History = true // stores each trial's losses, so that later runs can show them
 	}
 	for _, part := range Must1(byStore(t)) {
 		before := ran

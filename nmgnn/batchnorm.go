@@ -8,7 +8,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// PyTorch's defaults.
+// PyTorch's defaults for BatchNorm1d.
 const (
 	normMomentum = 0.1
 	normEpsilon  = 1e-5
@@ -32,7 +32,8 @@ func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 		scale := Mul(gamma, inverseDeviation(runningVariance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(runningMean.NodeValue(g), scale)))
 	}
-	// If SetOwn was called, only the rows that it marks count; other rows become β and get no gradient.
+	// After a call of SetOwn, only rows that SetOwn marks count in the mean and the variance. Other rows become β and
+	// get no gradient.
 	own, n := func(x *Node) *Node { return x }, float64(h.Shape().Dimensions[0])
 	mean := func(sums *Node) *Node { return MulScalar(sums, 1/n) }
 	unbiased := func(sums *Node) *Node { return MulScalar(sums, 1/max(n-1, 1)) }
@@ -51,7 +52,7 @@ func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	move(runningMean, m)
 	move(runningVariance, unbiased(squares))
 
-	// With z = (h - mean) / √(variance + ε) and v the gradient of y:
+	// With z = (h - mean) / √(variance + ε) and v the gradient of the loss by y, the gradients by β, γ and h are
 	//	∂β = Σ v,   ∂γ = Σ v·z,   ∂h = γ/√(variance + ε) · (v - mean(v) - z·mean(v·z))
 	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
 	type sums struct{ v, along *Node }

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// built is the project's folder. The linker's -X sets it in programs that are built into temporary folders, as by 'make
-// test' and the notebook kernel. With -trimpath, the paths of source files in a program do not show where the folder
-// is.
+// built is the project's folder. The linker's flag -X sets built in programs that 'make test' and the notebook kernel
+// build into temporary folders. Such programs cannot find the folder by their source files' paths, which -trimpath
+// shortens.
 var built string
 
 // Root returns the clone of this project in which this program is installed, or else the clone from which it was built.
@@ -31,8 +31,8 @@ func Root() (string, error) {
 		"is gone: run 'make build' in a clone, and its bin/nodemask")
 }
 
-// Folders returns where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds the executable,
-// then the folder of its source code.
+// Folders returns the folders where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds this
+// executable, then the folder of this executable's source code.
 func Folders() []string {
 	var folders []string
 	if executable, err := os.Executable(); err == nil {

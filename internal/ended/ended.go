@@ -26,7 +26,7 @@ type Reader struct {
 	R   io.Reader
 }
 
-// Read reads from R. It returns [Err] once Ctx has ended.
+// Read reads from R. Once Ctx has ended, Read returns the error from [Err].
 func (r *Reader) Read(b []byte) (int, error) {
 	if err := Err(r.Ctx); err != nil {
 		return 0, err

@@ -1,5 +1,5 @@
 // Package faults runs a step of a test many times. In each run a different system call fails, or the process is killed
-// before it. The package needs strace on Linux.
+// before that call. The package needs strace on Linux.
 package faults
 
 import (
@@ -52,7 +52,7 @@ func Main(m *testing.M, steps map[string]func(folder string) error) {
 	os.Exit(0)
 }
 
-// Environment returns variables with which this test's program runs a step.
+// Environment returns the environment variables that make the test program run a step on a folder.
 func Environment(step, folder string) []string {
 	return []string{stepVariable + "=" + step, folderVariable + "=" + folder}
 }
@@ -69,8 +69,8 @@ type Test struct {
 	GoesOn func(t *testing.T, folder string)
 }
 
-// Each runs the step once for each system call on the folder and each fault: the call returns an error, or the
-// process is killed before the call. Without [Torture] it tries a sample of these.
+// Each runs the step twice for each system call on the folder. In one run the call returns an error; in the other the
+// process is killed before the call. Unless [Torture] is set, Each tries a sample of these runs.
 func Each(t *testing.T, f Test) {
 	t.Helper()
 	whole := t.TempDir()
@@ -112,8 +112,9 @@ type place struct {
 	when        int
 }
 
-// Under runs the step with one fault at every call of one system call. inject is strace's notation for the call and the
-// fault, such as "flock:error=ENOLCK". Under returns the step's output and error.
+// Under runs the step with the same fault whenever it makes a certain system call. inject names the system call and the
+// fault in strace's notation, such as "flock:error=ENOLCK". Under returns the output of strace and the step, and the
+// step's error.
 func (f Test) Under(t *testing.T, folder, inject string) (said string, ended error) {
 	t.Helper()
 	f.Prepare(t, folder)

@@ -30,16 +30,16 @@ type Program struct {
 // The Makefile and scripts/lab/setup.sh use the same flags, so each package is compiled once.
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
-// Build builds the program if it is out of date and returns go's output. It builds a new file and renames it, so an
-// aborted build keeps the old program. To tell whether a program is up to date, go reads only its first bytes, and
-// would keep a truncated file; so Build also checks its size. Concurrent builds wait for each other.
+// Build builds the program if it is out of date, and returns the output of 'go build'. Build writes a new file and
+// renames that file, so an aborted build keeps the old program. Build also checks the old file's size, because 'go
+// build' reads only its first bytes and would keep a truncated file. Concurrent builds wait for each other.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
 	lock := flock.New(filepath.Join(folder, ".lock"))
-	// If file locks fail, concurrent builds stay atomic, but may undo each other.
+	// Build without a lock if file locks fail: concurrent builds then stay atomic, but may undo each other.
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	arguments := slices.Concat([]string{"build"}, strings.Fields(compileFlags), p.Flags, []string{"-o", fresh, p.Package})
 	c := exec.CommandContext(ctx, "go", arguments...)
 	c.Dir = p.Project
-	c.WaitDelay = time.Second // compilers may hold the output open
+	c.WaitDelay = time.Second // compilers that outlive go may hold its output open
 	c.Env = append(os.Environ(), p.Environment...)
 	if said, err = c.CombinedOutput(); err != nil {
 		_ = os.Remove(fresh)
@@ -74,8 +74,8 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// settle renames fresh to file and writes its size to note. If it is interrupted, the size in the note differs from the
-// file's, so the next build writes the file and the note again.
+// settle renames the file fresh to file and writes the new size to the file note. If settle is interrupted, the size in
+// note differs from the size of file, so the next build writes both again.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package memory reports how much more memory this process may take, to refuse work before the system kills the
-// process, and limits the memory that reading a file takes.
+// Package memory reports how much more memory this process may take, so that work can be refused before the system
+// kills the process. It also limits the memory that reading a file takes.
 package memory
 
 import (
@@ -84,7 +84,7 @@ func groups(system fs.FS) (all []Left) {
 				continue
 			}
 		}
-		// In a container the process's own group may be the root one: read the limits of the root group, too.
+		// Read the limits of all groups up to the root: in a container the process's own group may be the root.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {
@@ -116,14 +116,13 @@ func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	return 0, false
 }
 
-// Limit on the memory for reading a file, however much content its header claims: the constant anyway, in bytes, plus
-// perByte bytes for each byte of the file.
+// The memory for reading a file is limited, however much content the file's header claims.
 const (
-	anyway  = 256 << 20
-	perByte = 64
+	anyway  = 256 << 20 // bytes allowed for every file
+	perByte = 64        // further bytes allowed for each byte of the file
 )
 
-// [Budget.Take] checks free memory each time another 16 MiB (step) are taken, and leaves 64 MiB (reserve) free.
+// Each time step more bytes have been taken, [Budget.Take] checks free memory, of which it leaves reserve bytes free.
 const (
 	step    = 16 << 20
 	reserve = 64 << 20
@@ -135,7 +134,8 @@ type Budget struct{ size, taken, looked int64 }
 // NewBudget returns the budget for a file; size is in bytes.
 func NewBudget(size int64) Budget { return Budget{size: size} }
 
-// Take adds to the bytes taken so far. It returns an error if they exceed what this file, or this process, may take.
+// Take adds bytes to those taken so far. It returns an error if the sum exceeds what this file or this process may
+// take.
 func (b *Budget) Take(bytes int64) error {
 	if most := anyway + perByte*b.size; bytes < 0 || bytes > most-b.taken {
 		return fmt.Errorf("its content takes more than %s of memory, too much for a file of %s: expected one that is not "+
@@ -145,8 +145,8 @@ func (b *Budget) Take(bytes int64) error {
 	if b.taken-b.looked < step {
 		return nil
 	}
-	// The finished graph takes half as much memory again as was taken so far. Lists exist twice for a moment while they
-	// grow, so what was added since the last check counts twice.
+	// The finished graph takes further memory, half of what was taken so far. Lists exist twice for a moment while they
+	// grow, so the bytes taken since the last check count twice.
 	need := b.taken/2 + 2*(b.taken-b.looked) + reserve
 	b.looked = b.taken
 	return Fits(need)

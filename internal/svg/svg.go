@@ -13,12 +13,12 @@ import (
 // Ink is the colour of the text around a drawing.
 const Ink = "currentColor"
 
-// Colour is a CSS colour on a light page and on a dark page.
+// Colour holds two CSS colours, one for light pages and one for dark pages.
 type Colour struct{ Light, Dark string }
 
 // Palette holds Okabe and Ito's blue, vermilion, bluish green, reddish purple, orange, sky blue and yellow, which the
-// colour-blind can tell apart. Light has a contrast of 3:1 or more on white, Dark on #121212. [Ink] stands for Okabe
-// and Ito's black.
+// colour-blind can tell apart. Each Light has a contrast of 3:1 or more on white, each Dark on #121212. [Ink] stands
+// for Okabe and Ito's black.
 var Palette = []Colour{
 	{"#0072B2", "#4AA3DF"},
 	{"#D55E00", "#E8742A"},
@@ -36,7 +36,7 @@ func light(colour int) string {
 	return Palette[colour].Light
 }
 
-// Fill returns the attributes that fill a shape with a colour of [Palette], or with [Ink] beyond the last.
+// Fill returns the attributes that fill a shape with a colour of [Palette], or with [Ink] if colour is len(Palette).
 func Fill(colour int) string { return fmt.Sprintf(`class="fill%d" fill="%s"`, colour, light(colour)) }
 
 // Stroke returns the attributes that draw a line in the colour that [Fill] would use.
@@ -46,17 +46,17 @@ func Stroke(colour int, width float64) string {
 
 // Px returns a length, rounded to a hundredth of a pixel.
 func Px(v float64) string {
-	return strconv.FormatFloat(math.Round(100*v)/100+0, 'f', -1, 64) // +0: no -0
+	return strconv.FormatFloat(math.Round(100*v)/100+0, 'f', -1, 64) // adding 0 turns -0 into 0
 }
 
-// Sheet is a drawing's size, and words for screen readers.
+// Sheet holds a drawing's id and size, and a title and description for screen readers.
 type Sheet struct {
 	ID, Title, Description string
 	Width, Height          float64 // in CSS pixels
 }
 
-// SVG returns the drawing of shapes (SVG elements). Its colours follow the page or, in a file, the reader's choice of
-// light or dark.
+// SVG returns the drawing with these shapes, which are SVG elements. Its colours follow the page around it or, in a
+// file of its own, the reader's choice of light or dark.
 func (s Sheet) SVG(shapes string) []byte {
 	var b strings.Builder
 	id, title := ElementID(s.ID), Plain(s.Title)
@@ -82,7 +82,7 @@ func (s Sheet) SVG(shapes string) []byte {
 	return []byte(b.String() + shapes + "</svg>\n")
 }
 
-// FontFamily is the list of fonts for all texts in drawings and pages, without any that must be fetched.
+// FontFamily lists the fonts for all texts in drawings and pages. None of these fonts needs a download.
 const FontFamily = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
 
 // Escape returns s escaped for text or attributes in HTML and XML. Characters that XML cannot hold become U+FFFD.
@@ -111,7 +111,7 @@ func Plain(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' }), " ")
 }
 
-// Name returns a node's [Plain] name; without one, its number.
+// Name returns a node's name, made safe by [Plain], or the node's number if it has no name.
 func Name(node int32, names []string) string {
 	if int(node) < len(names) {
 		if name := Plain(names[node]); name != "" {

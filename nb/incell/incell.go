@@ -21,14 +21,14 @@ import (
 )
 
 // Backend opens the backend that $GOMLX_BACKEND names, by default the best usable one. On failure it ends the notebook
-// cell. Open one per cell, as each XLA backend has its own threads.
+// cell. Open one backend per cell, as each XLA backend has its own threads.
 func Backend() *backend.Backend {
 	b := nb.Must1(backend.Open(""))
 	b.KeepMemory()
 	return b
 }
 
-// Experiment returns the experiment that c describes, on g.
+// Experiment returns the experiment that c describes, on the graph g.
 func Experiment(c record.Cell, g *datasets.Graph) train.Experiment { return measure.Experiment(c, g) }
 
 // Train runs trials of an experiment. Results exist only in this notebook cell. The stop button ends training: Train

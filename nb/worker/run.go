@@ -37,9 +37,9 @@ func Train(ctx context.Context, project string, t Training, onEvent func(Event))
 	}, Subcommand)
 }
 
-// Output runs the command nodemask, rebuilt if out of date, and returns its standard output. Standard error goes to the
-// function say, unless nil. If ctx is cancelled, Output interrupts the command and returns the output so far and the
-// context's error.
+// Output rebuilds the command nodemask if out of date, runs it, and returns its standard output. If say is not nil, it
+// gets the command's standard error. If ctx is cancelled, Output interrupts the command and returns the output so far
+// and the context's error.
 func Output(ctx context.Context, project string, say func(string), args ...string) (written []byte, err error) {
 	err = run(ctx, project, nil, say, func(out io.Reader) (err error) {
 		written, err = io.ReadAll(out)

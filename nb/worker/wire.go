@@ -12,11 +12,11 @@ import (
 // and writes each [Event], as lines of JSON. It ends when standard input is closed.
 const Subcommand = "serve-cells"
 
-// Training is a request for trials. Trials that are in the store are not run again.
+// Training is a request for trials of experiments (cells). Trials that are in the store are not run again.
 type Training struct {
 	Cells  []record.Cell `json:"cells"`
-	Trials int           `json:"trials"` // per cell; 0 means 10
-	// FirstSeed is each cell's first seed; 0 means 1.
+	Trials int           `json:"trials"` // number of trials per cell; 0 means 10
+	// FirstSeed is the seed of each cell's first trial; 0 means 1.
 	FirstSeed uint64 `json:"first_seed,omitempty"`
 	Store     string `json:"store"`
 }
@@ -39,13 +39,13 @@ type Epoch struct {
 // Trials counts finished trials.
 type Trials struct {
 	Done   int `json:"done"`
-	Before int `json:"before"` // how many of Done earlier runs finished
+	Before int `json:"before"` // number of these trials that earlier runs finished
 }
 
 // Number is a float64 that JSON writes as null if infinite or NaN; null reads as NaN.
 type Number float64
 
-// MarshalJSON returns the number, or null.
+// MarshalJSON returns the number, or null if infinite or NaN.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if x := float64(n); math.IsNaN(x) || math.IsInf(x, 0) {
 		return []byte("null"), nil

@@ -32,15 +32,16 @@ type Backend struct {
 	Plugin string
 	// Skipped explains why faster backends are unusable; empty if the caller chose a backend.
 	Skipped []*Error
-	// KernelsLost explains why a CPU backend cannot run package fused's kernels, and so is slow; else nil.
+	// KernelsLost is the reason why a CPU backend is slow because it cannot run package fused's kernels. Otherwise it
+	// is nil.
 	KernelsLost error
-	// ProgramsLost explains why compiled programs are not kept on disk as requested; else nil.
+	// ProgramsLost is the error that prevents keeping compiled programs on disk, or nil.
 	ProgramsLost error
-	// Digits says on which CPUs results have the same digits: "avx2" (XLA on a CPU only) means every x86-64 CPU with
-	// AVX2; "" means no such promise.
+	// Digits says on which CPUs results have the same digits. "avx2", for XLA on a CPU only, means every x86-64 CPU
+	// with AVX2. "" promises nothing.
 	Digits string
 
-	asked string // id for reopening the backend
+	asked string // the id that opens this backend again
 	end   func()
 }
 
@@ -161,17 +162,18 @@ const (
 	pure  = "go"
 )
 
-// IDs returns the backends, fastest first; the last always works.
+// IDs returns the names of the backends, fastest first; the last backend always works.
 func IDs() []string { return []string{onGPU, onCPU, pure} }
 
-// Open opens the backend id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin. "" means $GOMLX_BACKEND
-// or, if empty, the fastest that starts. Errors are [*Error].
+// Open opens the backend id: one of [IDs], or "xla:" and the absolute path of a PJRT plugin. "" means the backend in
+// $GOMLX_BACKEND or, if that is empty, the fastest backend that starts. Errors are [*Error].
 //
-// Open looks for plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH; then, only with a known SHA-256, in the
-// project's folder .nodemask and where GoMLX installs them. Open ignores the working directory and downloads nothing.
+// Open looks for plugins in the absolute folders of $PJRT_PLUGIN_LIBRARY_PATH, then in the project's folder .nodemask
+// and where GoMLX installs plugins. In the latter two a plugin must have a known SHA-256. Open ignores the working
+// directory and downloads nothing.
 //
 // Programs that XLA compiled for a CPU are kept, up to 200 MB, in the project's folder .nodemask/programs or the user's
-// cache. $NODEMASK_PROGRAMS sets another folder, or keeps none if it is "off".
+// cache. $NODEMASK_PROGRAMS sets another folder; if it is "off", no programs are kept.
 //
 // The process's first XLA backend sets the environment variables PJRT_NPROC and, on a CPU, XLA_FLAGS and
 // ONEDNN_MAX_CPU_ISA, but keeps your settings in them.
@@ -223,7 +225,7 @@ func openNamed(id string, onOneCore bool) (*Backend, *Error) {
 	name, config, _ := strings.Cut(id, ":")
 	switch name {
 	case pure:
-		// Parallel operations can hang with two or three workers, and gain nothing here.
+		// Parallel operations can hang with two or three workers, and make nothing here faster.
 		if config == "" {
 			config = "ops_sequential"
 		}
@@ -290,8 +292,9 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	return opened, nil
 }
 
-// ForJobs returns a function, open, that opens the backend for a job. The job's goroutine must call open before
-// anything else. XLA on a CPU gets one core per job: two threads that share a core are slower than one.
+// ForJobs returns a function, open, that opens the backend for one of several parallel jobs. The job's goroutine must
+// call open before anything else. XLA on a CPU gets one core per job, because two threads that share a core are slower
+// than one thread.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
@@ -300,8 +303,8 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 		return func(int) (*Backend, error) { return b, nil }, nil
 	}
 	defer gomlx.Guard(&err, "preparing jobs")
-	// XLA starts the compiler threads of all clients at the first compilation. If a job started them, they would stay
-	// on that job's core.
+	// XLA starts the compiler threads of all clients at the first compilation. If a job compiled first, these threads
+	// would stay on that job's core, so compile something now.
 	if _, err := graph.CallOnce(b.Backend, graph.Neg, float32(0)); err != nil {
 		return nil, gomlx.Error(err)
 	}
@@ -378,7 +381,8 @@ func gomlxPlaces(name string) (places []pluginPlace) {
 	return places
 }
 
-// A program installed from a Python wheel has the plugin next to the program's folder in site-packages.
+// installedPlaces returns the folders below roots that may hold the plugin. If a Python wheel installed this program, a
+// folder next to the root in site-packages may hold the plugin, too.
 func installedPlaces(name string, roots []string) []pluginPlace {
 	set, ok := setUp[name]
 	if !ok {

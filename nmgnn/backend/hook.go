@@ -44,7 +44,7 @@ func hookPrograms(plugin string, folder *programFolder, context []byte) error {
 }
 
 // nodemaskFindProgram computes a program's key and writes it to the buffer key. If the folder holds the program, found
-// is set to point to a copy, which C must free, and the result is the copy's size in bytes; otherwise the result is 0.
+// is set to point to a copy, which C must free, and the result is the copy's size in bytes. Otherwise the result is 0.
 //
 //export nodemaskFindProgram
 func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.Pointer, formatSize C.size_t,
@@ -54,7 +54,7 @@ func nodemaskFindProgram(code unsafe.Pointer, codeSize C.size_t, format unsafe.P
 		return 0
 	}
 	bytesAt := func(p unsafe.Pointer, size C.size_t) []byte { return unsafe.Slice((*byte)(p), int(size)) }
-	// XLA splits work by the number of cores of the compiling thread, so keys include that number.
+	// XLA splits work by the number of cores that the compiling thread may use, so keys include that number.
 	var cores unix.CPUSet
 	_ = unix.SchedGetaffinity(0, &cores)
 	name := programKey(k.context, []byte{byte(min(cores.Count(), 255))}, bytesAt(format, formatSize),

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onOneCore binds the calling goroutine for good to a core, chosen by job. XLA's threads inherit that core, so jobs
-// that open backends afterwards do not compete for cores.
+// onOneCore binds the calling goroutine for good to one core, chosen by the job's number. If the goroutine then opens a
+// backend, XLA's threads inherit that core, so jobs do not compete for cores.
 func onOneCore(job int) error {
 	var allowed, one unix.CPUSet
-	// The goroutine stays locked, so the thread ends with it.
+	// The goroutine stays locked to its thread, so the thread ends with the goroutine.
 	runtime.LockOSThread()
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
 		return fmt.Errorf("which cores job %d may use: %w", job+1, err)

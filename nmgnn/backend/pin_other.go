@@ -2,5 +2,4 @@
 
 package backend
 
-// onOneCore does nothing outside Linux.
 func onOneCore(int) error { return nil }

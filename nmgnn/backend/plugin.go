@@ -15,15 +15,16 @@ import (
 
 const pluginFunction = "GetPjrtApi"
 
-// setUp lists plugins that 'make setup' installs: the folder in .nodemask/, the folder in Python's packages (if pip may
-// install it), and the plugin's SHA-256.
+// setUp lists plugins that 'make setup' installs: the folder in .nodemask/, the folder in Python's packages if pip may
+// install the plugin, and the plugin's SHA-256.
 var setUp = map[string]struct{ folder, wheel, sum string }{
 	"cpu":  {"pjrt", "lammps_jax_pjrt_cpu", "ad1309ac822b1b24d51b7f9947c7c9fa9ef5d67f390584cbc3d1fa2428fed9c2"},
 	"cuda": {"pjrt-cuda", "", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
 }
 
-// checkPlugin returns an error unless the file's SHA-256 equals pin. If pin is "", it checks only that the file looks
-// loadable: truncated libraries would crash the system's loader, and files of other types would crash go-xla.
+// checkPlugin returns an error unless the SHA-256 of the file at path is pin. If pin is "", checkPlugin checks only
+// that the file looks loadable, because truncated libraries would crash the system's loader, and files of other types
+// would crash go-xla.
 func checkPlugin(path, pin string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -49,7 +50,8 @@ func checkPlugin(path, pin string) error {
 	return nil
 }
 
-// checkSum reads a file again only if it has changed, as reading the CPU plugin's 200 MB takes 0.2 s.
+// checkSum returns an error unless f has the SHA-256 pin. It reads a file again only if the file has changed, because
+// reading the CPU plugin's 200 MB takes 0.2 s.
 func checkSum(f *os.File, pin string) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -33,7 +33,7 @@ func keepPrograms(plugin, pin string) error {
 	if err != nil {
 		return err
 	}
-	// XLA's code depends on the CPU's name and instructions.
+	// The code that XLA compiles depends on the CPU's name and instructions.
 	context := append(cpuinfo("model name", "flags", "Features", "CPU part"), pin)
 	for _, variable := range []string{"XLA_FLAGS", "PJRT_NPROC", "ONEDNN_MAX_CPU_ISA"} {
 		context = append(context, variable+"="+os.Getenv(variable))
@@ -41,8 +41,8 @@ func keepPrograms(plugin, pin string) error {
 	return hookPrograms(plugin, folder, []byte(strings.Join(context, "\n")))
 }
 
-// openPrograms opens the folder of compiled programs: $NODEMASK_PROGRAMS; if unset, .nodemask/programs in the project's
-// folder; without one, a folder in the user's cache.
+// openPrograms opens the folder of compiled programs: $NODEMASK_PROGRAMS if set, else .nodemask/programs in the
+// project's folder, else a folder in the user's cache.
 func openPrograms() (f *programFolder, err error) {
 	var paths []string
 	if path := os.Getenv(programsVariable); path != "" {
@@ -72,12 +72,12 @@ func isFolder(path string) bool {
 
 const (
 	ending     = ".program"
-	longest    = 64 << 20  // largest size of a program in bytes
-	defaultMax = 200 << 20 // largest size of a folder's programs in bytes
+	longest    = 64 << 20  // largest size of a compiled program in bytes
+	defaultMax = 200 << 20 // largest total size of a folder's programs in bytes
 )
 
-// programFolder holds programs as files named by the SHA-256 of all they depend on. Programs are native code: only this
-// user may write there, and each file is checked before loading.
+// programFolder holds compiled programs. Each file is named by the SHA-256 of all that its program depends on. Programs
+// are native code, so only this user may write to the folder, and each file is checked before loading.
 type programFolder struct {
 	path string
 	max  int64 // largest total size in bytes; beyond it, least recently used files are removed
@@ -104,7 +104,7 @@ func openProgramFolder(path string) (*programFolder, error) {
 
 func (f *programFolder) file(key string) string { return filepath.Join(f.path, key+ending) }
 
-// load returns a program, and removes its file if damaged.
+// load returns a program, or false if there is none. It removes a damaged program's file.
 func (f *programFolder) load(key string) ([]byte, bool) {
 	path := f.file(key)
 	info, err := os.Lstat(path)

@@ -25,7 +25,7 @@ const haveXLA = true
 func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, held string,
 	err error) {
 	defer gomlx.Guard(&err, "opening it")
-	if !filepath.IsAbs(path) { // go-xla would download a plugin
+	if !filepath.IsAbs(path) { // for such a path go-xla would download a plugin
 		return nil, "", "", fmt.Errorf("%s: expected an absolute path", path)
 	}
 	if err := holdThreads(); err != nil {
@@ -51,7 +51,7 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 		}
 		return b, platform, nil
 	}
-	// By default XLA on a CPU makes four devices, whose waiting threads slow it down. Other plugins lack the option.
+	// By default XLA on a CPU makes four devices, whose waiting threads slow XLA down. Other plugins lack this option.
 	one := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	if plugin == "cpu" {
 		if pinned && onOneCore { // asynchronous runs switch threads twice, which is slow on a single core
@@ -86,8 +86,8 @@ func adoptXLA(b compute.Backend) (plugin, platform string, err error) {
 // holdThreads and holdSums make XLA compute the same digits on every CPU. They set environment variables, which XLA
 // reads at its first start. Each acts once, and keeps the user's settings.
 var (
-	// Weights' gradients are sums over nodes. Eigen splits these sums by the number of threads, which must therefore be
-	// the same everywhere.
+	// Gradients of weights are sums over nodes. The library Eigen splits these sums by the number of threads, which
+	// must therefore be the same on every machine.
 	holdThreads = sync.OnceValue(func() error {
 		const threads = "PJRT_NPROC"
 		if os.Getenv(threads) != "" {
@@ -95,10 +95,10 @@ var (
 		}
 		return os.Setenv(threads, "2") // visible in C
 	})
-	// Four things make results depend on the CPU, and a setting undoes each: loops that are split among cores; sums by
-	// the library Eigen, which depend on instruction set, caches and threads (those by YNN do not); 1/√x, which differs
-	// by CPU maker; and a·b+c in one instruction. Plugins that are not known may crash on these flags, so they do not
-	// get them. held names the settings in force, or is "" if the user chose other values.
+	// Four things make results depend on the CPU, and a setting undoes each. Loops are split among cores. Sums by the
+	// library Eigen depend on instruction set, caches and threads, unlike sums by the library YNN. 1/√x differs by CPU
+	// maker. a·b+c may be one instruction. Unknown plugins may crash on these flags, so they do not get them. held
+	// names the settings in force, or is "" if the user chose other values.
 	holdSums = sync.OnceValues(func() (held string, err error) {
 		settings := []struct{ name, value string }{{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"}}
 		const products, fusion = "ONEDNN_MAX_CPU_ISA", "--xla_cpu_experimental_ynn_fusion_type="

@@ -33,14 +33,14 @@ type Progress struct {
 	begin  time.Time
 	shown  time.Time
 	done   int
-	end    time.Time // estimate; zero if unknown
+	end    time.Time // estimated end of all trials; zero if unknown
 	curves []*lossCurve
 	status string
 	heard  time.Time
 	idle   bool // no epoch since the last trial ended
 	on     string
-	// compiled is the total time between the end of a trial and the first epoch of a trial with a new model. Most of it
-	// is compiling.
+	// compiled sums the times from the end of a trial to the first epoch of a new model's trial. Most of that time is
+	// compiling.
 	compiled time.Duration
 	programs int
 }
@@ -55,7 +55,7 @@ type lossCurve struct {
 
 const refresh = 400 * time.Millisecond
 
-// NewProgress returns the progress of a number of trials; 0 means open-ended.
+// NewProgress returns a display for this many trials. 0 trials mean a line of text instead of the bar.
 func NewProgress(title string, trials int) *Progress {
 	now := time.Now()
 	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: now, heard: now, idle: true}
@@ -84,7 +84,7 @@ func (p *Progress) Epoch(name string, seed uint64, trainLoss, validationLoss flo
 	p.update(false)
 }
 
-// RunsOn names the backend in the output.
+// RunsOn sets the backend's description, which the output shows.
 func (p *Progress) RunsOn(backend string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -190,8 +190,8 @@ func (p *Progress) picture() string {
 	return Chart(svg, c.Title, places)
 }
 
-// Finished replaces a curve's losses with a finished trial's, and circles epoch number best, whose weights were kept.
-// Epochs count from 1; macroF1 is in percent.
+// Finished replaces the losses shown for this name with a finished trial's. It circles the epoch whose weights were
+// kept: best is its number, from 1. macroF1 is in percent.
 func (p *Progress) Finished(name string, seed uint64, train, validation []float64, best int, macroF1 float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

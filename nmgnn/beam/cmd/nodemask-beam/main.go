@@ -22,7 +22,7 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// misuse marks a usage error: exit code 2 instead of 1.
+// misuse marks a usage error, for which the exit code is 2 instead of 1.
 type misuse struct{ error }
 
 func (m misuse) Unwrap() error { return m.error }
@@ -75,7 +75,7 @@ Without further flags pipelines run in this process, on Prism. --runner and Beam
 All files and folders must be there for every worker, at the same path.`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
-			if err := c.ValidateRequiredFlags(); err != nil { // without this, the exit code would be 1, not 2
+			if err := c.ValidateRequiredFlags(); err != nil { // without this call, the exit code would be 1, not 2
 				return misuse{err}
 			}
 			beamlog.SetupLogging("error", "text")
