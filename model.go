@@ -109,7 +109,7 @@ func (m *Model) predictions(g *datasets.Graph, p infer.Representation) []cached.
 // Node is a node that arrives after training.
 type Node struct {
 	ID       string
-	Features []float32 // as many values as each node of the training graph has
+	Features []float32 // as many as a node of the training graph has
 	// Neighbours names nodes of the training graph, or other new nodes in the same call of [Model.PredictNew]. The
 	// names are ids or, if the graph has no ids, node numbers.
 	Neighbours []string

@@ -24,7 +24,7 @@ type OpenOptions struct {
 	Dir string
 }
 
-// folders returns the folders to search, in order. The cache folder is left out if the user has no home folder.
+// folders returns the folders to search, in order.
 func (o OpenOptions) folders() []string {
 	dirs := []string{o.Dir, os.Getenv("NODEMASK_DATA")}
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -38,7 +38,7 @@ type NotFoundError struct {
 	Name    string
 	File    string // the first missing file
 	Folders []string
-	Fetch   bool // whether the function [Fetch] can download the data set
+	Fetch   bool // whether [Fetch] can download the data set
 }
 
 // Error returns where the data set was looked for and how to get it.
@@ -60,7 +60,7 @@ type Location struct {
 	choice graphfile.Choice
 }
 
-// String returns the file or folder that holds the data set, or "embedded" or "generated".
+// String returns the data set's file or folder, or "embedded" or "generated".
 func (l Location) String() string {
 	switch {
 	case l.Path != "":
@@ -73,11 +73,11 @@ func (l Location) String() string {
 	return "embedded"
 }
 
-// Locate returns where [Open] would read a data set: in the first of o.Dir, $NODEMASK_DATA and the cache folder that
-// holds any of its files. The files may also be in a subfolder named after the data set or "planetoid". An embedded
-// data set is read from the program unless o.Dir has its files. $NODEMASK_DATA is not searched then, because
-// Planetoid's files list Cora's nodes in another order than the embedded graph, which would change every split. The
-// error is a [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be fetched.
+// Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache folder that holds
+// any of its files, directly or in a subfolder named after the data set or "planetoid". An embedded data set is read
+// from the program unless o.Dir has its files. $NODEMASK_DATA is not searched then, because Planetoid's files list
+// Cora's nodes in another order, which would change every split. The error is a [*NameError] for an unknown name, a
+// [*NotFoundError] for a data set that must be fetched.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -158,8 +158,7 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 	return c, nil
 }
 
-// holdsAny reports whether dir has at least one of the files. One file suffices, because the reader reports missing
-// files.
+// holdsAny does not look for all files, because the reader reports missing files.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		_, err := os.Stat(filepath.Join(dir, f.Name))
@@ -186,8 +185,8 @@ func holdsAny(dir string, files []File) bool {
 // Classes are sorted by value if all are numbers, else naturally: "class 2" before "class 10".
 //
 // Names in the catalogue win over paths: write ./cora for a folder called cora. [Locate] describes the search and its
-// errors. It is an error if a data set has other numbers of nodes, edges, features or classes than in the catalogue.
-// CiteSeer has 15 nodes without features and label: cited papers without text.
+// errors. It is an error if a data set's numbers of nodes, edges, features or classes are not the catalogue's. CiteSeer
+// has 15 nodes without features and label: cited papers without text.
 //
 // # CSV
 //
@@ -197,13 +196,13 @@ func holdsAny(dir string, files []File) bool {
 //	edges.csv   source,target         one line per pair of ids; further columns are left out
 //
 // The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split. A column
-// without a name, such as pandas' row number, is left out. An empty label means unlabelled. Nodes keep the order of
+// without a name, such as pandas' row numbers, is left out. An empty label means unlabelled. Nodes keep the order of
 // lines.
 //
 // # GraphML and JSON
 //
-// The attribute label, class or y is the class. The attributes train_mask, val_mask and test_mask are the graph's own
-// split or, if they are lists, several splits. Other numeric attributes are features.
+// Attribute label, class or y is the class. Attributes train_mask, val_mask and test_mask are the graph's own split or,
+// if they are lists, several splits. Other numeric attributes are features.
 //
 // # npz
 //
@@ -275,8 +274,8 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 // ReadMemory returns a graph from files held as bytes, keyed by file name (upper and lower case are the same): one
 // .npz, .graphml, .json or .pt file; nodes.csv and edges.csv (see [Open]); Planetoid's files (ind.NAME.tx, .ty, .allx,
 // .ally, .graph, .test.index); or an edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without
-// features and classes. A graph of one file gets the file's name. A graph of nodes.csv and edges.csv gets the parameter
-// name. Errors name the file, the place in it and what was expected.
+// features and classes. A graph of one file gets the file's name. A graph of nodes.csv and edges.csv is called name.
+// Errors name the file, the place in it and what was expected.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}

@@ -192,7 +192,7 @@ func gaussianFeatures(ctx context.Context, labels []int32, classes, width int, s
 		for i := range mean {
 			x := r.NormFloat64()
 			mean[i] = float32(x)
-			square += float64(x * x) // conversion forbids a fused multiply-add: results are equal on all platforms
+			square += float64(x * x) // the conversion prevents a fused multiply-add, which rounds differently
 		}
 		for i := range mean {
 			mean[i] *= float32(signal / math.Sqrt(square))

@@ -38,7 +38,7 @@ const (
 	// TrainEdges adds only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
 	// NoValidation adds every edge between present nodes, but validation nodes are absent at test time. The paper's
-	// "relevant nodes" can mean this.
+	// "relevant nodes" may mean this.
 	NoValidation Arrivals = "no-validation"
 )
 
@@ -55,7 +55,7 @@ func (a Arrivals) Check() error {
 
 // Phase is the graph while a model trains, is validated or is tested.
 type Phase struct {
-	Edges *csr.Graph // edges between local nodes, which are numbered as in Nodes
+	Edges *csr.Graph // edges between local nodes, numbered as in Nodes
 	Nodes []int32    // local node i is node Nodes[i] of the whole graph; ascending
 	Score []int32    // local nodes that this phase scores (train, validation or test nodes), ascending
 }

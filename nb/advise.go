@@ -14,9 +14,9 @@ import (
 	"nodemask/nb/worker"
 )
 
-// Advise shows which regulariser, if any, helps each model on a graph. data names the graph as in [Data]. If no models
-// are given, Advise tries GIN, GCN, GraphSAGE and GAT. Advise returns when the answer is clear or the budget is spent.
-// A budget of 0 means five minutes; NODEMASK_SMALL divides any budget by ten. The stop button shows the result so far;
+// Advise shows which regulariser, if any, helps each model on a graph. data names the graph as in [Data]. Without
+// models Advise tries GIN, GCN, GraphSAGE and GAT. Advise returns when the answer is clear or the budget is spent. A
+// budget of 0 means five minutes; NODEMASK_SMALL divides any budget by ten. The stop button shows the result so far;
 // running the notebook cell again continues.
 func Advise(data string, budget time.Duration, models ...string) {
 	if budget == 0 {

@@ -18,8 +18,8 @@ func Answer() {
 // over unmasked neighbours, to see whether the size of these sums explains the effect.
 func Scale() { partForest(judge.Scale) }
 
-// Aggregates shows whether masking's effect on Cora depends on a ratio: the size of sums over neighbours in tests,
-// divided by their size in training.
+// Aggregates shows whether masking's effect on Cora depends on the size of sums over neighbours in tests, divided by
+// the size in training.
 func Aggregates() {
 	chart, _, err := saved().Aggregates(Data("cora"))
 	Must(err)
@@ -34,8 +34,8 @@ func Levels() {
 	Table(Must1(saved().GINTable()))
 }
 
-// Departures shows masking's effect on Cora if one choice differs from the cited reading, which takes what the paper
-// leaves open from the works that it cites.
+// Departures shows masking's effect on Cora if one choice departs from the cited reading, in which cited works fill the
+// paper's gaps.
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {

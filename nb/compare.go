@@ -110,7 +110,7 @@ func Artifact(id string) {
 	}
 }
 
-// Claims shows the paper's claims about one of its tables or figures, by ID, with our verdicts.
+// Claims shows the paper's claims about a table or figure, by ID, with our verdicts.
 func Claims(id string) {
 	t := plots.Table{ID: id + "-claims", Title: "Claims", TextColumns: 5,
 		Header: []string{"claim", "whose", "verdict", "p < 0.05", "pooled effect [95 %]"}}

@@ -9,9 +9,9 @@ import (
 	"nodemask/datasets"
 )
 
-// Explore shows a graph and the aggregation tree T_root^hops. A click makes a node the root, and a Shift-click masks a
-// node. One can also choose the hops and play epochs. In a labelled graph half of the nodes are train nodes, and epochs
-// mask only train nodes. Without scripts Explore shows a picture.
+// Explore shows a graph and the aggregation tree T_root^hops. A click makes a node the root, a Shift-click masks a
+// node; readers can also choose hops and play epochs. In a labelled graph half of the nodes are train nodes, and epochs
+// mask only these. Without scripts Explore shows a picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
 	var trainNodes []int32

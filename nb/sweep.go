@@ -31,8 +31,8 @@ type Swept struct {
 }
 
 // Sweep trains models at several keep rates on the same splits, and charts macro F1 over the keep rate, with 95 %
-// bands. All else is as in [Experiment]. The stop button ends the sweep; running the notebook cell again continues the
-// sweep. If NODEMASK_SMALL is set, Sweep uses one split.
+// bands. All else is as in [Experiment]. The stop button ends the sweep; running the notebook cell again continues it.
+// With NODEMASK_SMALL Sweep uses one split.
 func Sweep[D string | *datasets.Graph](data D, models []string, rates []float64, splits int) *Swept {
 	s := &Swept{models: models, rates: slices.Clone(rates), splits: UpTo(splits), cells: map[string][]record.Cell{}}
 	slices.Sort(s.rates)
@@ -217,8 +217,7 @@ func (t *Trained) saved() {
 }
 
 // Predict shows predictions for new nodes, from CSV files of nodes (id, features) and edges (source, target). It skips
-// edges to nodes that are neither train nodes nor new. In the transductive setting Predict ends the notebook cell with
-// an error.
+// edges to nodes that are neither train nodes nor new. In the transductive setting Predict ends the notebook cell.
 func (t *Trained) Predict(nodes, edges string) {
 	if t.cell.Setting != datasets.Inductive {
 		Must(fmt.Errorf("the model is of the %s setting, where no node arrives", t.cell.Setting))

@@ -28,7 +28,7 @@ func Train(trials int, cells ...record.Cell) {
 }
 
 // Again runs each experiment's trial of this seed, unless this machine has run that trial. It shows the trial's macro
-// F1 next to the macro F1 that the project recorded.
+// F1 next to the one that the project recorded.
 func Again(seed uint64, cells ...record.Cell) {
 	run(worker.Training{Cells: cells, Trials: 1, FirstSeed: seed}, false)
 	labels, shared := described(cells)
@@ -103,7 +103,7 @@ func trainInto(ctx context.Context, p *notebook.Progress, labels map[string]stri
 	}
 	t.Cells = slices.Clone(t.Cells)
 	for i := range t.Cells {
-		t.Cells[i].History = true // stores each trial's losses, so that later runs can show them
+		t.Cells[i].History = true // stores trials' losses, so that later runs can show them
 	}
 	for _, part := range Must1(byStore(t)) {
 		before := ran

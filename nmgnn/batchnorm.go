@@ -32,8 +32,7 @@ func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 		scale := Mul(gamma, inverseDeviation(runningVariance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(runningMean.NodeValue(g), scale)))
 	}
-	// After a call of SetOwn, only rows that SetOwn marks count in the mean and the variance. Other rows become β and
-	// get no gradient.
+	// After SetOwn, the mean and the variance are over the rows that it marks. Other rows become β and get no gradient.
 	own, n := func(x *Node) *Node { return x }, float64(h.Shape().Dimensions[0])
 	mean := func(sums *Node) *Node { return MulScalar(sums, 1/n) }
 	unbiased := func(sums *Node) *Node { return MulScalar(sums, 1/max(n-1, 1)) }
@@ -52,7 +51,7 @@ func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	move(runningMean, m)
 	move(runningVariance, unbiased(squares))
 
-	// With z = (h - mean) / √(variance + ε) and v the gradient of the loss by y, the gradients by β, γ and h are
+	// With z = (h - mean) / √(variance + ε) and v the gradient by y, the gradients by β, γ and h are
 	//	∂β = Σ v,   ∂γ = Σ v·z,   ∂h = γ/√(variance + ε) · (v - mean(v) - z·mean(v·z))
 	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
 	type sums struct{ v, along *Node }

@@ -21,8 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Start returns the context of a headless browser, which ends after limit. If no browser is installed, Start skips the
-// test.
+// Start returns a headless browser's context, which ends after limit. Without a browser Start skips the test.
 func Start(t *testing.T, limit time.Duration) context.Context {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

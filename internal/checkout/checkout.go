@@ -12,8 +12,7 @@ import (
 )
 
 // built is the project's folder. The linker's flag -X sets built in programs that 'make test' and the notebook kernel
-// build into temporary folders. Such programs cannot find the folder by their source files' paths, which -trimpath
-// shortens.
+// build into temporary folders. With -trimpath, their source files' paths do not show where the folder is.
 var built string
 
 // Root returns the clone of this project in which this program is installed, or else the clone from which it was built.
@@ -31,8 +30,8 @@ func Root() (string, error) {
 		"is gone: run 'make build' in a clone, and its bin/nodemask")
 }
 
-// Folders returns the folders where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds this
-// executable, then the folder of this executable's source code.
+// Folders returns where the project may be, best first: the folder whose bin/ or .nodemask/bin/ holds this program,
+// then the folder of this program's source code.
 func Folders() []string {
 	var folders []string
 	if executable, err := os.Executable(); err == nil {

@@ -52,7 +52,7 @@ func Main(m *testing.M, steps map[string]func(folder string) error) {
 	os.Exit(0)
 }
 
-// Environment returns the environment variables that make the test program run a step on a folder.
+// Environment returns variables that make this test's program run the step on the folder.
 func Environment(step, folder string) []string {
 	return []string{stepVariable + "=" + step, folderVariable + "=" + folder}
 }
@@ -69,8 +69,8 @@ type Test struct {
 	GoesOn func(t *testing.T, folder string)
 }
 
-// Each runs the step twice for each system call on the folder. In one run the call returns an error; in the other the
-// process is killed before the call. Unless [Torture] is set, Each tries a sample of these runs.
+// Each runs the step twice for each system call on the folder: once the call returns an error, once the process is
+// killed before the call. Unless [Torture] is set, Each tries a sample of these runs.
 func Each(t *testing.T, f Test) {
 	t.Helper()
 	whole := t.TempDir()
@@ -112,9 +112,9 @@ type place struct {
 	when        int
 }
 
-// Under runs the step with the same fault whenever it makes a certain system call. inject names the system call and the
-// fault in strace's notation, such as "flock:error=ENOLCK". Under returns the output of strace and the step, and the
-// step's error.
+// Under runs the step while one system call always suffers the same fault. inject names the call and the fault in
+// strace's notation, such as "flock:error=ENOLCK". Under returns the step's error, and the output of strace and the
+// step.
 func (f Test) Under(t *testing.T, folder, inject string) (said string, ended error) {
 	t.Helper()
 	f.Prepare(t, folder)

@@ -30,16 +30,16 @@ type Program struct {
 // The Makefile and scripts/lab/setup.sh use the same flags, so each package is compiled once.
 const compileFlags = "-trimpath -tags=netgo,osusergo"
 
-// Build builds the program if it is out of date, and returns the output of 'go build'. Build writes a new file and
-// renames that file, so an aborted build keeps the old program. Build also checks the old file's size, because 'go
-// build' reads only its first bytes and would keep a truncated file. Concurrent builds wait for each other.
+// Build builds the program if it is out of date, and returns the output of 'go build'. Build writes and renames a new
+// file, so an aborted build keeps the old program. Build also checks the old file's size, because 'go build' reads only
+// its first bytes and would keep a truncated file. Concurrent builds wait for each other.
 func Build(ctx context.Context, p Program) (said []byte, err error) {
 	folder := filepath.Dir(p.File)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err
 	}
 	lock := flock.New(filepath.Join(folder, ".lock"))
-	// Build without a lock if file locks fail: concurrent builds then stay atomic, but may undo each other.
+	// If file locks fail, go on: concurrent builds stay atomic, but may undo each other.
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -74,8 +74,8 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// settle renames the file fresh to file and writes the new size to the file note. If settle is interrupted, the size in
-// note differs from the size of file, so the next build writes both again.
+// settle notes the new program's size, then renames fresh to file. If settle is interrupted, the size noted is not that
+// of file, so the next build writes both again.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package memory reports how much more memory this process may take, so that work can be refused before the system
-// kills the process. It also limits the memory that reading a file takes.
+// Package memory reports how much more memory this process may take, to refuse work before the system kills the
+// process. It also limits the memory that reading a file takes.
 package memory
 
 import (
@@ -100,7 +100,6 @@ func groups(system fs.FS) (all []Left) {
 	return all
 }
 
-// numberOf returns the number after key at the start of a line, or the file's first number if key is "".
 func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	text, err := fs.ReadFile(system, name)
 	if err != nil {
@@ -119,10 +118,10 @@ func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 // The memory for reading a file is limited, however much content the file's header claims.
 const (
 	anyway  = 256 << 20 // bytes allowed for every file
-	perByte = 64        // further bytes allowed for each byte of the file
+	perByte = 64        // more bytes for each byte of the file
 )
 
-// Each time step more bytes have been taken, [Budget.Take] checks free memory, of which it leaves reserve bytes free.
+// After each step of bytes taken, [Budget.Take] checks that reserve bytes of memory would stay free.
 const (
 	step    = 16 << 20
 	reserve = 64 << 20
@@ -145,7 +144,7 @@ func (b *Budget) Take(bytes int64) error {
 	if b.taken-b.looked < step {
 		return nil
 	}
-	// The finished graph takes further memory, half of what was taken so far. Lists exist twice for a moment while they
+	// The finished graph takes more memory: half of what was taken so far. Lists exist twice for a moment while they
 	// grow, so the bytes taken since the last check count twice.
 	need := b.taken/2 + 2*(b.taken-b.looked) + reserve
 	b.looked = b.taken

@@ -49,14 +49,14 @@ func Px(v float64) string {
 	return strconv.FormatFloat(math.Round(100*v)/100+0, 'f', -1, 64) // adding 0 turns -0 into 0
 }
 
-// Sheet holds a drawing's id and size, and a title and description for screen readers.
+// Sheet is a drawing's size, with a title and description for screen readers.
 type Sheet struct {
 	ID, Title, Description string
 	Width, Height          float64 // in CSS pixels
 }
 
-// SVG returns the drawing with these shapes, which are SVG elements. Its colours follow the page around it or, in a
-// file of its own, the reader's choice of light or dark.
+// SVG returns a drawing of shapes, which are SVG elements. Its colours follow the page or, in a file of its own, the
+// reader's choice of light or dark.
 func (s Sheet) SVG(shapes string) []byte {
 	var b strings.Builder
 	id, title := ElementID(s.ID), Plain(s.Title)
@@ -82,7 +82,7 @@ func (s Sheet) SVG(shapes string) []byte {
 	return []byte(b.String() + shapes + "</svg>\n")
 }
 
-// FontFamily lists the fonts for all texts in drawings and pages. None of these fonts needs a download.
+// FontFamily lists the fonts for all texts in drawings and pages. None needs a download.
 const FontFamily = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
 
 // Escape returns s escaped for text or attributes in HTML and XML. Characters that XML cannot hold become U+FFFD.
@@ -111,7 +111,7 @@ func Plain(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' }), " ")
 }
 
-// Name returns a node's name, made safe by [Plain], or the node's number if it has no name.
+// Name returns a node's name, made safe by [Plain], or else the node's number.
 func Name(node int32, names []string) string {
 	if int(node) < len(names) {
 		if name := Plain(names[node]); name != "" {

@@ -19,15 +19,15 @@ import (
 
 const (
 	suffix      = ".part"
-	longestName = 200 // largest number of bytes that a temporary file's name repeats of the file's name
+	longestName = 200 // a temporary file's name repeats at most this many bytes of the file's name
 	tries       = 100
 	ownerOnly   = 0o600
 )
 
-// Write calls write to fill a temporary file next to path, syncs that file and renames it to path. So readers find
-// either the whole old file or the whole new file. A new file gets the permissions in mode, less the umask; an existing
-// file keeps its permissions. Write first removes temporary files that killed processes left for path. Devices and
-// pipes are written directly. Errors of the file system do not name the file.
+// Write calls write to fill a temporary file next to path, syncs that file and renames it to path. So readers find the
+// whole old file or the whole new file. A new file gets the permissions in mode, less the umask; an existing file keeps
+// its permissions. Write first removes temporary files that killed processes left for path. Devices and pipes are
+// written directly. File system errors do not name the file.
 func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
@@ -49,7 +49,7 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err erro
 	if err == nil {
 		err = written.Flush()
 	}
-	if err == nil && replaces { // at its creation, the umask may have removed permissions
+	if err == nil && replaces { // the umask may have removed permissions
 		err = f.Chmod(mode)
 	}
 	if err == nil {
@@ -106,7 +106,7 @@ func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, err
 		held := lockOf(path)
 		got, err := held.TryLock()
 		// Another process may have removed the file before this process locked it, so check that the file is still at
-		// path. If locking returns an error, use the file without a lock: where locks fail, sweep removes nothing.
+		// path. Where locks fail, sweep removes nothing, so the file needs no lock.
 		if isAt(f, path) && (got || err != nil) {
 			return f, held, nil
 		}
@@ -178,7 +178,7 @@ func Open(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := regular(path, f.Stat); err != nil { // path may name another file than at the first check
+	if err := regular(path, f.Stat); err != nil { // path may name another file than before
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

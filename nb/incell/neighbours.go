@@ -15,7 +15,6 @@ import (
 	"nodemask/stats"
 )
 
-// Test nodes are grouped by their number of train neighbours.
 var (
 	classNames       = []string{"0", "1", "2", "3 to 4", "5 and more"}
 	neighbourClasses = []int{0, 1, 2, 3, 5}

@@ -32,8 +32,8 @@ type Backend struct {
 	Plugin string
 	// Skipped explains why faster backends are unusable; empty if the caller chose a backend.
 	Skipped []*Error
-	// KernelsLost is the reason why a CPU backend is slow because it cannot run package fused's kernels. Otherwise it
-	// is nil.
+	// KernelsLost is the reason why a CPU backend cannot run package fused's kernels, and so is slow. Otherwise it is
+	// nil.
 	KernelsLost error
 	// ProgramsLost is the error that prevents keeping compiled programs on disk, or nil.
 	ProgramsLost error
@@ -41,7 +41,7 @@ type Backend struct {
 	// with AVX2. "" promises nothing.
 	Digits string
 
-	asked string // the id that opens this backend again
+	asked string // the id that reopens the backend
 	end   func()
 }
 
@@ -246,7 +246,7 @@ func openNamed(id string, onOneCore bool) (*Backend, *Error) {
 	return nil, &Error{ID: id, Unknown: true, Reason: "no such backend: expected one of " + strings.Join(IDs(), ", ")}
 }
 
-// openXLA opens XLA. config is a plugin's name or absolute path and, after commas, go-xla's options.
+// config is a plugin's name or absolute path and, after commas, go-xla's options.
 func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	asked := "xla:" + config
 	plugin, options, _ := strings.Cut(config, ",")
@@ -292,9 +292,8 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 	return opened, nil
 }
 
-// ForJobs returns a function, open, that opens the backend for one of several parallel jobs. The job's goroutine must
-// call open before anything else. XLA on a CPU gets one core per job, because two threads that share a core are slower
-// than one thread.
+// ForJobs returns a function, open, that opens the backend for a parallel job. The job's goroutine must call open
+// before anything else. XLA on a CPU gets one core per job, as two threads on one core are slower than one thread.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
@@ -381,8 +380,7 @@ func gomlxPlaces(name string) (places []pluginPlace) {
 	return places
 }
 
-// installedPlaces returns the folders below roots that may hold the plugin. If a Python wheel installed this program, a
-// folder next to the root in site-packages may hold the plugin, too.
+// A root in site-packages is from a Python wheel, whose plugin is in a folder next to that root.
 func installedPlaces(name string, roots []string) []pluginPlace {
 	set, ok := setUp[name]
 	if !ok {

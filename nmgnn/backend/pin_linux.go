@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onOneCore binds the calling goroutine for good to one core, chosen by the job's number. If the goroutine then opens a
-// backend, XLA's threads inherit that core, so jobs do not compete for cores.
+// onOneCore binds the calling goroutine for good to one core, chosen by the job's number. XLA's threads inherit the
+// core of the goroutine that opens a backend, so jobs do not compete for cores.
 func onOneCore(job int) error {
 	var allowed, one unix.CPUSet
 	// The goroutine stays locked to its thread, so the thread ends with the goroutine.

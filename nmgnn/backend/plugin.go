@@ -22,9 +22,9 @@ var setUp = map[string]struct{ folder, wheel, sum string }{
 	"cuda": {"pjrt-cuda", "", "43d3efd6fd43d8a5d9aa67176e830d81e4ad5fc19fda4ad09cdcc4aebd9f3920"},
 }
 
-// checkPlugin returns an error unless the SHA-256 of the file at path is pin. If pin is "", checkPlugin checks only
-// that the file looks loadable, because truncated libraries would crash the system's loader, and files of other types
-// would crash go-xla.
+// checkPlugin returns an error unless the file at path has the SHA-256 pin. If pin is "", it checks only that the file
+// looks loadable, because truncated libraries would crash the system's loader, and files of other types would crash
+// go-xla.
 func checkPlugin(path, pin string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -50,8 +50,7 @@ func checkPlugin(path, pin string) error {
 	return nil
 }
 
-// checkSum returns an error unless f has the SHA-256 pin. It reads a file again only if the file has changed, because
-// reading the CPU plugin's 200 MB takes 0.2 s.
+// checkSum reads f again only if the file has changed, because reading the CPU plugin's 200 MB takes 0.2 s.
 func checkSum(f *os.File, pin string) error {
 	info, err := f.Stat()
 	if err != nil {

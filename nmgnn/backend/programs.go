@@ -80,7 +80,7 @@ const (
 // are native code, so only this user may write to the folder, and each file is checked before loading.
 type programFolder struct {
 	path string
-	max  int64 // largest total size in bytes; beyond it, least recently used files are removed
+	max  int64 // largest total size in bytes
 }
 
 // openProgramFolder opens the folder at an absolute path, or makes it with mode 0700. A link, or a folder that others
@@ -104,7 +104,7 @@ func openProgramFolder(path string) (*programFolder, error) {
 
 func (f *programFolder) file(key string) string { return filepath.Join(f.path, key+ending) }
 
-// load returns a program, or false if there is none. It removes a damaged program's file.
+// load returns a program. It removes a damaged file.
 func (f *programFolder) load(key string) ([]byte, bool) {
 	path := f.file(key)
 	info, err := os.Lstat(path)
@@ -169,7 +169,6 @@ func programKey(parts ...[]byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// private returns an error unless only this user can write to a file or folder.
 func private(info fs.FileInfo) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return errors.New("it is a link")

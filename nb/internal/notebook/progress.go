@@ -33,14 +33,13 @@ type Progress struct {
 	begin  time.Time
 	shown  time.Time
 	done   int
-	end    time.Time // estimated end of all trials; zero if unknown
+	end    time.Time // estimated end of training; zero if unknown
 	curves []*lossCurve
 	status string
 	heard  time.Time
 	idle   bool // no epoch since the last trial ended
 	on     string
-	// compiled sums the times from the end of a trial to the first epoch of a new model's trial. Most of that time is
-	// compiling.
+	// compiled is the total time that models took before their first epoch, mostly for compiling.
 	compiled time.Duration
 	programs int
 }
@@ -55,7 +54,7 @@ type lossCurve struct {
 
 const refresh = 400 * time.Millisecond
 
-// NewProgress returns a display for this many trials. 0 trials mean a line of text instead of the bar.
+// NewProgress returns a display for this many trials; for 0 it has text, but no bar.
 func NewProgress(title string, trials int) *Progress {
 	now := time.Now()
 	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: now, heard: now, idle: true}
@@ -190,8 +189,8 @@ func (p *Progress) picture() string {
 	return Chart(svg, c.Title, places)
 }
 
-// Finished replaces the losses shown for this name with a finished trial's. It circles the epoch whose weights were
-// kept: best is its number, from 1. macroF1 is in percent.
+// Finished replaces the losses shown for this name with a finished trial's. It circles the epoch best, from 1, whose
+// weights were kept. macroF1 is in percent.
 func (p *Progress) Finished(name string, seed uint64, train, validation []float64, best int, macroF1 float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -22,7 +22,7 @@ import (
 	"nodemask/nmgnn/cached"
 )
 
-// misuse marks a usage error, for which the exit code is 2 instead of 1.
+// misuse marks a usage error, which exits with 2 instead of 1.
 type misuse struct{ error }
 
 func (m misuse) Unwrap() error { return m.error }
