@@ -24,7 +24,6 @@ type OpenOptions struct {
 	Dir string
 }
 
-// folders returns the folders to search, in order.
 func (o OpenOptions) folders() []string {
 	dirs := []string{o.Dir, os.Getenv("NODEMASK_DATA")}
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -74,10 +73,10 @@ func (l Location) String() string {
 }
 
 // Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache folder that holds
-// any of its files, directly or in a subfolder named after the data set or "planetoid". An embedded data set is read
-// from the program unless o.Dir has its files. $NODEMASK_DATA is not searched then, because Planetoid's files list
-// Cora's nodes in another order, which would change every split. The error is a [*NameError] for an unknown name, a
-// [*NotFoundError] for a data set that must be fetched.
+// any of the data set's files, directly or in a subfolder named after the data set or "planetoid". An embedded data set
+// is read from the program unless o.Dir has its files. $NODEMASK_DATA is not searched then, because Planetoid's files
+// list Cora's nodes in another order than the program, which would change every split. The error is a [*NameError] for
+// an unknown name, a [*NotFoundError] for a data set that must be fetched.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -158,7 +157,7 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 	return c, nil
 }
 
-// holdsAny does not look for all files, because the reader reports missing files.
+// holdsAny needs only one file in dir, because the reader reports missing files.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		_, err := os.Stat(filepath.Join(dir, f.Name))
@@ -274,8 +273,8 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 // ReadMemory returns a graph from files held as bytes, keyed by file name (upper and lower case are the same): one
 // .npz, .graphml, .json or .pt file; nodes.csv and edges.csv (see [Open]); Planetoid's files (ind.NAME.tx, .ty, .allx,
 // .ally, .graph, .test.index); or an edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without
-// features and classes. A graph of one file gets the file's name. A graph of nodes.csv and edges.csv is called name.
-// Errors name the file, the place in it and what was expected.
+// features and classes. A graph of one file gets the file's name. A graph of nodes.csv and edges.csv is named by the
+// parameter name. Errors name the file, the place in it and what was expected.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}

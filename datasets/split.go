@@ -113,8 +113,8 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 }
 
 // apportion multiplies each size by times/divisor and rounds by largest remainders, so that the results sum to the
-// rounded product of the total. If remainders are equal, lower classes go first. Multiplication precedes division,
-// because size·29/100 is exact where size·0.29 is not.
+// rounded product of the total. If remainders are equal, lower classes are rounded up first. Multiplication precedes
+// division, because size·29/100 is exact where size·0.29 is not.
 func apportion(sizes []int, times, divisor float64) []int {
 	given := make([]int, len(sizes))
 	remainders := make([]float64, len(sizes))
@@ -143,7 +143,7 @@ func apportion(sizes []int, times, divisor float64) []int {
 	return given
 }
 
-// shuffle is the Fisher-Yates shuffle. The standard library's shuffle might change.
+// shuffle is a Fisher-Yates shuffle of our own, because the standard library's might change.
 func shuffle(nodes []int32, source rand.Source) {
 	for i := len(nodes) - 1; i > 0; i-- {
 		j := below(source, uint64(i+1))

@@ -63,8 +63,8 @@ func expand(path string) string {
 	return path
 }
 
-// storeOf returns the folder that stores trials on the graph named data. For a user's own file, the folder's name
-// depends on the file's content, so a changed file gets another folder.
+// storeOf returns the folder for trials on a graph. For a user's own file, the folder's name depends on the file's
+// content, so a changed file gets another folder.
 func storeOf(data string) (string, error) {
 	live, err := liveFolder()
 	if err != nil || !isFile(data) || inCatalogue(data) {

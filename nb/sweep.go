@@ -31,8 +31,8 @@ type Swept struct {
 }
 
 // Sweep trains models at several keep rates on the same splits, and charts macro F1 over the keep rate, with 95 %
-// bands. All else is as in [Experiment]. The stop button ends the sweep; running the notebook cell again continues it.
-// With NODEMASK_SMALL Sweep uses one split.
+// bands. All else is as in [Experiment]. The stop button ends the sweep; running the notebook cell again continues the
+// sweep. With NODEMASK_SMALL Sweep uses one split.
 func Sweep[D string | *datasets.Graph](data D, models []string, rates []float64, splits int) *Swept {
 	s := &Swept{models: models, rates: slices.Clone(rates), splits: UpTo(splits), cells: map[string][]record.Cell{}}
 	slices.Sort(s.rates)

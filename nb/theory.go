@@ -83,8 +83,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	preformatted(string(command(args...)))
 }
 
-// MaskingCurves charts two expected shares against the keep rate. After masking, these shares of all nodes of
-// T_root^hops, and of the root's copies in this tree, are left.
+// MaskingCurves charts two expected shares against the keep rate: the share of all nodes of T_root^hops, and of the
+// root's copies in this tree, that masking leaves.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -114,8 +114,8 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree"})
 }
 
-// Repetition shows, for k from 1 to hops, how many copies of each distinct node a k-aggregation tree has. It is the
-// median over trees.
+// Repetition shows, for k from 1 to hops, the number of copies per distinct node of a k-aggregation tree, as median
+// over trees.
 func Repetition(g *datasets.Graph, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -32,7 +32,8 @@ func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 		scale := Mul(gamma, inverseDeviation(runningVariance.NodeValue(g)))
 		return Add(Mul(h, scale), Sub(beta, Mul(runningMean.NodeValue(g), scale)))
 	}
-	// After SetOwn, the mean and the variance are over the rows that it marks. Other rows become β and get no gradient.
+	// If SetOwn was called, the mean and the variance are over the rows that it marks. Other rows become β and get no
+	// gradient.
 	own, n := func(x *Node) *Node { return x }, float64(h.Shape().Dimensions[0])
 	mean := func(sums *Node) *Node { return MulScalar(sums, 1/n) }
 	unbiased := func(sums *Node) *Node { return MulScalar(sums, 1/max(n-1, 1)) }
@@ -51,7 +52,7 @@ func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	move(runningMean, m)
 	move(runningVariance, unbiased(squares))
 
-	// With z = (h - mean) / √(variance + ε) and v the gradient by y, the gradients by β, γ and h are
+	// With z = (h - mean) / √(variance + ε), v = ∂loss/∂y, and ∂x short for ∂loss/∂x:
 	//	∂β = Σ v,   ∂γ = Σ v·z,   ∂h = γ/√(variance + ε) · (v - mean(v) - z·mean(v·z))
 	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
 	type sums struct{ v, along *Node }

@@ -52,7 +52,7 @@ func Main(m *testing.M, steps map[string]func(folder string) error) {
 	os.Exit(0)
 }
 
-// Environment returns variables that make this test's program run the step on the folder.
+// Environment returns environment variables that make this test's program run the step on the folder.
 func Environment(step, folder string) []string {
 	return []string{stepVariable + "=" + step, folderVariable + "=" + folder}
 }

@@ -74,8 +74,8 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// settle notes the new program's size, then renames fresh to file. If settle is interrupted, the size noted is not that
-// of file, so the next build writes both again.
+// settle notes the new program's size, then renames fresh to file. If settle is interrupted, the noted size is not the
+// size of file, so the next build repeats both.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {

@@ -121,7 +121,7 @@ const (
 	perByte = 64        // more bytes for each byte of the file
 )
 
-// After each step of bytes taken, [Budget.Take] checks that reserve bytes of memory would stay free.
+// Each time step more bytes are taken, [Budget.Take] checks that reserve bytes would stay free.
 const (
 	step    = 16 << 20
 	reserve = 64 << 20

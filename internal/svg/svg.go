@@ -17,8 +17,8 @@ const Ink = "currentColor"
 type Colour struct{ Light, Dark string }
 
 // Palette holds Okabe and Ito's blue, vermilion, bluish green, reddish purple, orange, sky blue and yellow, which the
-// colour-blind can tell apart. Each Light has a contrast of 3:1 or more on white, each Dark on #121212. [Ink] stands
-// for Okabe and Ito's black.
+// colour-blind can tell apart. Light has a contrast of 3:1 or more on white, Dark on #121212. [Ink] stands for Okabe
+// and Ito's black.
 var Palette = []Colour{
 	{"#0072B2", "#4AA3DF"},
 	{"#D55E00", "#E8742A"},

@@ -178,7 +178,7 @@ func Open(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := regular(path, f.Stat); err != nil { // path may name another file than before
+	if err := regular(path, f.Stat); err != nil { // path may name another file than at the first check
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

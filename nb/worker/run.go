@@ -37,7 +37,7 @@ func Train(ctx context.Context, project string, t Training, onEvent func(Event))
 	}, Subcommand)
 }
 
-// Output rebuilds the command nodemask if out of date, runs it, and returns its standard output. If say is not nil, it
+// Output rebuilds the command nodemask if out of date, runs it, and returns its standard output. If say is not nil, say
 // gets the command's standard error. If ctx is cancelled, Output interrupts the command and returns the output so far
 // and the context's error.
 func Output(ctx context.Context, project string, say func(string), args ...string) (written []byte, err error) {

@@ -15,7 +15,7 @@ const Subcommand = "serve-cells"
 // Training is a request for trials of experiments (cells). Trials that are in the store are not run again.
 type Training struct {
 	Cells  []record.Cell `json:"cells"`
-	Trials int           `json:"trials"` // trials per cell; 0 means 10
+	Trials int           `json:"trials"` // per cell; 0 means 10
 	// FirstSeed is the seed of each cell's first trial; 0 means 1.
 	FirstSeed uint64 `json:"first_seed,omitempty"`
 	Store     string `json:"store"`
@@ -39,7 +39,7 @@ type Epoch struct {
 // Trials counts finished trials.
 type Trials struct {
 	Done   int `json:"done"`
-	Before int `json:"before"` // finished by earlier runs
+	Before int `json:"before"` // trials that earlier runs finished
 }
 
 // Number is a float64 that JSON writes as null if infinite or NaN; null reads as NaN.

@@ -32,8 +32,7 @@ type Backend struct {
 	Plugin string
 	// Skipped explains why faster backends are unusable; empty if the caller chose a backend.
 	Skipped []*Error
-	// KernelsLost is the reason why a CPU backend cannot run package fused's kernels, and so is slow. Otherwise it is
-	// nil.
+	// KernelsLost is the reason why a CPU backend cannot run package fused's kernels, and so is slow; else nil.
 	KernelsLost error
 	// ProgramsLost is the error that prevents keeping compiled programs on disk, or nil.
 	ProgramsLost error

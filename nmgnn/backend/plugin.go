@@ -50,7 +50,7 @@ func checkPlugin(path, pin string) error {
 	return nil
 }
 
-// checkSum reads f again only if the file has changed, because reading the CPU plugin's 200 MB takes 0.2 s.
+// checkSum reads f again only if f has changed, because reading the CPU plugin's 200 MB takes 0.2 s.
 func checkSum(f *os.File, pin string) error {
 	info, err := f.Stat()
 	if err != nil {

@@ -104,7 +104,7 @@ func openProgramFolder(path string) (*programFolder, error) {
 
 func (f *programFolder) file(key string) string { return filepath.Join(f.path, key+ending) }
 
-// load returns a program. It removes a damaged file.
+// load returns a program, and removes the file if damaged.
 func (f *programFolder) load(key string) ([]byte, bool) {
 	path := f.file(key)
 	info, err := os.Lstat(path)

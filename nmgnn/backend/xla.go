@@ -97,8 +97,8 @@ var (
 	})
 	// Four things make results depend on the CPU, and a setting undoes each. Loops are split among cores. Sums by the
 	// library Eigen depend on instruction set, caches and threads, unlike sums by the library YNN. 1/√x differs by CPU
-	// maker. a·b+c may be one instruction. Unknown plugins may crash on these flags, so they do not get them. held is
-	// "avx2", or "" if the CPU lacks AVX2 or the user chose other values.
+	// maker. a·b+c may be one instruction. Unknown plugins may crash on these flags, so they do not get the flags. held
+	// is "avx2", or "" if the CPU lacks AVX2 or the user chose other values.
 	holdSums = sync.OnceValues(func() (held string, err error) {
 		settings := []struct{ name, value string }{{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"}}
 		const products, fusion = "ONEDNN_MAX_CPU_ISA", "--xla_cpu_experimental_ynn_fusion_type="

@@ -54,7 +54,7 @@ type lossCurve struct {
 
 const refresh = 400 * time.Millisecond
 
-// NewProgress returns a display for this many trials; for 0 it has text, but no bar.
+// NewProgress returns a display for this many trials. If trials is 0, it has text, but no bar.
 func NewProgress(title string, trials int) *Progress {
 	now := time.Now()
 	return &Progress{id: "nodemask-" + gonbui.UniqueId(), title: title, total: trials, begin: now, heard: now, idle: true}
@@ -189,8 +189,8 @@ func (p *Progress) picture() string {
 	return Chart(svg, c.Title, places)
 }
 
-// Finished replaces the losses shown for this name with a finished trial's. It circles the epoch best, from 1, whose
-// weights were kept. macroF1 is in percent.
+// Finished replaces the losses shown for this name with a finished trial's. It circles epoch number best, counted from
+// 1, whose weights were kept. macroF1 is in percent.
 func (p *Progress) Finished(name string, seed uint64, train, validation []float64, best int, macroF1 float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
