@@ -50,7 +50,8 @@ type training struct {
 	settings   []func(p *hyper.Parameters)
 }
 
-// KeepRate masks nodes: in every epoch each is kept with probability p (the paper's p). The default is 1: no masking.
+// KeepRate masks nodes: in every epoch each node is kept with probability p (the paper's p). The default is 1: no
+// masking.
 func KeepRate(p float64) Option { return func(t *training) { t.keepRate = p } }
 
 // TrainPercent sets the percentage of labelled nodes that are train nodes, by default 10. Of the others a tenth are
@@ -127,7 +128,7 @@ func trainingOf(n Network, options []Option) (*training, error) {
 		return nil, err
 	}
 	t.experiment.Parameters = p.WithMasking(t.keepRate)
-	for _, change := range t.settings { // last, so that change can restore attention dropout, which masking removes
+	for _, change := range t.settings { // applied last: masking removes attention dropout, which change may restore
 		change(&t.experiment.Parameters)
 	}
 	return t, nil

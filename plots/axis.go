@@ -154,7 +154,7 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	if f.xLabel[0] != "" {
 		f.bottom -= xLabelGap + float64(len(f.xLabel)-1)*labelLine
 	}
-	f.bottom = max(f.bottom, (f.top+height)/2) // a tall label leaves at least half the height
+	f.bottom = max(f.bottom, (f.top+height)/2) // a tall x label leaves the plot at least half of the height
 	f.y = newAxis(slices.Min(ys), slices.Max(ys), max((body+margin-axesWords)/stepY, 2), true)
 	f.y.start, f.y.end = f.bottom, f.top
 

@@ -16,15 +16,15 @@ import (
 type Series struct {
 	Name        string
 	X, Y        []float64
-	Low, High   []float64 // band around Y; both nil: no band
-	Reference   bool      // published by others: dashed, with open markers
+	Low, High   []float64 // lower and upper edge of a band around Y; nil means no band
+	Reference   bool      // values published by others, drawn dashed with hollow markers
 	HideMarkers bool
 	Scattered   bool // small markers without a line
-	// Of names an earlier series: this one takes its colour and marker shape, and has a dashed line to tell them apart.
+	// Of names an earlier series, whose colour and marker shape this series takes. This series' line is dashed.
 	Of string
-	// Cells hold what a script needs to compute each point again; "" or nil if nothing.
+	// Cells hold the data from which a script can compute each point again; "" or nil if there is none.
 	Cells []string
-	// Notes describe each point: a few words, then lines of details; "" or nil if nothing.
+	// Notes describe each point: a few words, then lines of details; "" or nil if there is no note.
 	Notes []string
 	// Ring is the number, from 1, of a point to draw a ring around; 0 means none.
 	Ring int
@@ -32,12 +32,12 @@ type Series struct {
 
 // Chart draws series over one pair of axes.
 //
-// A [Series.Reference] whose name begins with another series' name ("GIN, paper" with "GIN") takes that series' colour
-// and shape.
+// A series with [Series.Reference] takes the colour and shape of the series with whose name its own begins: "GIN, paper"
+// takes those of "GIN".
 type Chart struct {
 	ID, Title, Caption string
 	XLabel, YLabel     string  // each with its unit
-	Width, Height      float64 // in CSS pixels; 0 means 640 or 400. Long legends add to Height
+	Width, Height      float64 // in CSS pixels; 0 means 640 wide, 400 high. Long legends add to Height
 	Series             []Series
 }
 
@@ -137,7 +137,7 @@ func (c Chart) layout() layout {
 	return l
 }
 
-// Place is a drawn point that has a cell or a note.
+// Place is a drawn point that has an entry in [Series.Cells] or [Series.Notes].
 type Place struct {
 	Left float64 `json:"left"` // in percent of the drawing's width
 	Top  float64 `json:"top"`  // in percent of its height
@@ -146,7 +146,7 @@ type Place struct {
 	Note string  `json:"-"`    // lines of [Series.Notes] after the first
 }
 
-// Places returns the points of [Chart.SVG]'s drawing that have a cell or a note. Errors are [Chart.SVG]'s.
+// Places returns a [Place] for each point with an entry in [Series.Cells] or [Series.Notes]. Errors are [Chart.SVG]'s.
 func (c Chart) Places() ([]Place, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 // Sizes in CSS pixels.
 const (
 	titleSize, labelSize, tickSize = 14, 13, 12
-	lineHeight                     = 1.4  // times the font size
+	lineHeight                     = 1.4  // distance between lines, as a multiple of the font size
 	middle                         = 0.36 // from letters' middle to the baseline, as a share of the font size
 	margin                         = 10
 	minSide, maxSide               = 200, 10_000
@@ -140,7 +140,7 @@ func circle(at point, radius float64) string {
 }
 
 const (
-	fontSlack = 1.28 // some fonts, such as DejaVu Sans Bold, are this much wider than Arial
+	fontSlack = 1.28 // some fonts, such as DejaVu Sans Bold, are 1.28 times as wide as Arial
 	boldSlack = 1.08
 )
 

@@ -16,7 +16,7 @@ type Forest struct {
 	// Width is in pixels; 0 means 760. SVG widens a drawing whose text leaves too little room for effects.
 	Width   float64
 	Groups  []ForestGroup
-	Columns []string // text columns on the right
+	Columns []string // titles of the text columns on the right
 }
 
 // ForestGroup is a named group of rows.
@@ -39,7 +39,7 @@ const (
 	forestNumbers      = 24
 )
 
-// Check returns [Forest.SVG]'s error.
+// Check returns the error of [Forest.SVG].
 func (f Forest) Check() error { return named("forest plot", f.ID, f.check()) }
 
 func (f Forest) check() error {

@@ -14,8 +14,7 @@ const (
 	deviation = " ± "
 )
 
-// html returns a <table> or, if Under, Blocks or Sections is set, a <figure> of tables that wrap on narrow pages.
-// Styles are inline, as untrusted notebooks drop style sheets.
+// html writes styles inline, because untrusted notebooks drop style sheets.
 func (t Table) html() string {
 	var b strings.Builder
 	attributes, title, caption := "", svg.Escape(svg.Plain(t.Title)), svg.Escape(svg.Plain(t.Caption))
@@ -38,7 +37,7 @@ func (t Table) html() string {
 		t.htmlBlock(&b, t.labels(), len(t.Header))
 		return b.String()
 	}
-	// All blocks have the same number of rows, so aligning their bottoms aligns the rows.
+	// All tables have the same number of rows, so aligning their bottom edges aligns the rows.
 	b.WriteString("<div style=\"display:flex;flex-wrap:wrap;align-items:flex-end;gap:12px 28px\">\n")
 	begins := slices.Concat([]int{t.labels()}, t.Blocks, []int{len(t.Header)})
 	for i, begin := range begins[:len(begins)-1] {
@@ -125,7 +124,7 @@ func (b block) second(parts []string, between string) {
 	}
 }
 
-// whole matches text that must stay on one line: flags, intervals and bounds.
+// whole matches text that must stay on one line: flags, intervals and "< 0.001".
 var whole = regexp.MustCompile(`--[a-z]+(-[a-z]+)*|\[[−+\d.]+, [−+\d.]+\]|\[\d+ %\]|&lt; 0\.001`)
 
 func unbroken(text string) string {

@@ -7,7 +7,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// order is the order in which series take colours. The two colours that look most like another come last.
+// order is the order in which series take colours, by index. The two colours that look most like another come last.
 var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
 const brokenDash, referenceDash = "5,3", "5,4"
@@ -19,7 +19,7 @@ type look struct {
 	small         bool
 }
 
-// looks returns each series' look. Up to 56 series differ in colour or shape.
+// looks returns the colour, marker shape and dashes of each series. Up to 56 series differ in colour or shape.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
@@ -46,7 +46,7 @@ func looks(series []Series) []look {
 	return all
 }
 
-// leader returns the series whose colour and shape s takes (see [Series.Of] and [Chart]), or -1.
+// leader returns the index of the series whose colour and shape s takes, or -1 if there is none.
 func (s Series) leader(series []Series) int {
 	of := -1
 	for i, other := range series {
@@ -89,8 +89,10 @@ const (
 )
 
 var polygons = [shapes - 1]struct {
-	corners             int
-	start, scale, inner float64 // first corner's angle; corner radius; every second corner's radius as a share of scale
+	corners int
+	// start is the angle of the first corner, in radians. scale is the distance of the corners from the centre, divided
+	// by the marker's radius. For every second corner, the distance is multiplied by inner.
+	start, scale, inner float64
 }{
 	{4, math.Pi / 4, 1.2, 1}, {3, math.Pi / 2, 1.3, 1}, {4, math.Pi / 2, 1.3, 1}, {3, -math.Pi / 2, 1.3, 1},
 	{5, math.Pi / 2, 1.15, 1}, {10, math.Pi / 2, 1.5, 0.45},

@@ -15,8 +15,8 @@ type Panels struct {
 	XLabel, YLabel     string    // for all panels; labels of charts in Rows are not drawn
 	Width              float64   // in pixels; 0 means 840
 	Rows               [][]Chart // each chart's Title names its panel
-	// OneScale draws one y axis for all panels and names lines at their ends. Otherwise charts of a row share a y axis,
-	// and a legend names all lines.
+	// OneScale gives all panels one y axis and writes each line's name at the line's end. Otherwise the panels of a row
+	// have the same y axis, and a legend names all lines.
 	OneScale bool
 }
 
@@ -25,7 +25,7 @@ const (
 	nameGap                       = 12
 )
 
-// Check returns [Panels.SVG]'s error.
+// Check returns the error of [Panels.SVG].
 func (p Panels) Check() error {
 	if len(p.Rows) == 0 || len(p.Rows[0]) == 0 {
 		return named("panels", p.ID, errors.New("none"))
@@ -68,7 +68,7 @@ func (p Panels) SVG() ([]byte, error) {
 	return d.close(), nil
 }
 
-// Places returns the points that have a cell or a note. Each place's name includes its panel's title.
+// Places returns each panel's [Chart.Places], with the panel's title in each name.
 func (p Panels) Places() ([]Place, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

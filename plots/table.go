@@ -14,8 +14,8 @@ type Field struct {
 	Text string
 	Note string // tooltip, only in HTML
 	Bold bool
-	Down bool // the value is below what it is compared with; needs Bold
-	// Cell holds what a script needs to compute the number again; "" if nothing.
+	Down bool // with Bold: the value is below what it is compared with
+	// Cell holds the data from which a script can compute the number again; "" if there is none.
 	Cell string
 }
 
@@ -33,14 +33,15 @@ type Table struct {
 	ID, Title, Caption string
 	Header             []string
 	Rows               [][]Field
-	Groups             []int // indexes of the rows that have a rule above, ascending
-	// TextColumns counts the label columns, aligned left; other columns are numbers. 0 means 1.
+	Groups             []int // ascending indexes of the rows that have a line above
+	// TextColumns is how many of the first columns hold labels, aligned left. All columns after them hold numbers. 0
+	// means 1.
 	TextColumns int
 
 	// These fields narrow a wide table in HTML. Other formats keep all columns.
 
-	Under    []int // indexes of columns, ascending, that are small text under the previous column
-	Blocks   []int // indexes of columns, ascending, that begin a new table
+	Under    []int // ascending indexes of columns that become small text under the previous column
+	Blocks   []int // ascending indexes of columns that begin a new table
 	Sections bool  // values of the first column become headings
 }
 
@@ -60,7 +61,7 @@ func Formats() []Format {
 	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatHTML}
 }
 
-// Check returns [Table.Render]'s error for known formats.
+// Check returns the error of [Table.Render] for a known format.
 func (t Table) Check() error { return named("table", t.ID, t.check()) }
 
 func (t Table) check() error {
@@ -116,17 +117,17 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 // characters.
 //
 //   - text is for the terminal: a bold cell ends in *, or in ↓ if Down is set.
-//   - markdown is a GitHub table without rules between groups.
+//   - markdown is a GitHub table without lines between groups.
 //   - csv has only header and rows. Line ends inside a cell become \n.
-//   - html is a <table> with a <tbody> for each group, or a <figure> of such tables.
+//   - html is a <table> with a <tbody> for each group; with Under, Blocks or Sections, a <figure> of such tables.
 //
-// It returns an error unless all of this holds:
+// Render returns an error unless all of this holds:
 //
 //   - every row is as long as the header;
 //   - TextColumns is at most that length;
 //   - Groups ascend and begin after the first row;
 //   - Under and Blocks ascend and begin after the first column of numbers;
-//   - Sections leaves a label in each row.
+//   - if Sections is set, there are at least two columns of labels.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err

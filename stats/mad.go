@@ -20,7 +20,7 @@ import (
 // 2^-24 radians, so parallel rows end at most 2^-23 apart, a cosine distance of 2^-47.
 const madZeroChord = 0x1p-23
 
-// madBlock directions fit a core's L1 cache.
+// madBlock is a number of directions that fit a core's L1 cache.
 const madBlock = 32
 
 // MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all rows
@@ -50,8 +50,9 @@ func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 		return 0, err
 	}
 
-	// A row of zeros is at distance 1 from all other rows. For any other row, Σ_j D_ij is Σ_j |u_i-u_j|²/2, less the
-	// distances that count as 0, plus 1 for each row of zeros.
+	// A row of zeros has distance 1 from all other rows. For any other row, with u_i = h_i/|h_i|, the sum Σ_j D_ij has
+	// three terms: Σ_j |u_i-u_j|²/2 over rows that are not zeros, minus the distances that count as 0 (d.nearSum), plus 1
+	// for each row of zeros.
 	total, counted := float64(zeros), zeros
 	for _, d := range found {
 		far := nodes - d.near
@@ -128,7 +129,7 @@ func squaredChords(units []float64, width int) []float64 {
 type direction struct {
 	rows    []int32
 	unit    []float64
-	shadow  float64 // unit·s for a fixed vector s of length 1; two shadows differ by at most |u_i - u_j|
+	shadow  float64 // unit·s for a fixed vector s of length 1; shadows of u_i and u_j differ by at most |u_i - u_j|
 	near    int
 	nearSum float64
 }
@@ -169,8 +170,8 @@ func directions(units []float64, width int) []direction {
 	return found
 }
 
-// findNear compares directions whose shadows differ by at most reach. It sums integers, so the order of additions does
-// not matter.
+// findNear finds the pairs of directions whose distance counts as zero. It compares only directions whose shadows differ
+// by at most the constant reach. It sums integers, so the order of additions does not matter.
 func findNear(ctx context.Context, ds []direction, nodes int) error {
 	const reach = madZeroChord + 1e-10 // allows for rounding of shadows
 	const zero = madZeroChord * madZeroChord

@@ -33,7 +33,7 @@ func (m Metrics) Constant() (f1 float64, classes int) {
 	if total == 0 {
 		return 0, 0
 	}
-	// This class has precision most/total and recall 1; other classes have F1 0.
+	// The most frequent class has precision most/total and recall 1; all other classes have F1 0.
 	return 2 * float64(most) / float64(most+total) / float64(classes), classes
 }
 
@@ -108,7 +108,7 @@ func Summarize(x []float64) Summary {
 	return Summary{len(x), mean, sd}
 }
 
-// Text returns "81.20 ± 0.55"; only the mean if the deviation is 0, a dash without values.
+// Text returns "81.20 ± 0.55", or only the mean if the deviation is 0, or a dash without values.
 func (s Summary) Text(digits int) string {
 	switch {
 	case s.N == 0:

@@ -26,9 +26,9 @@ type TTest struct {
 
 // PairedTTest tests whether a and b differ in mean; a[i] and b[i] are a pair, such as two models' scores with one seed.
 //
-// If all differences are equal, Low = High; T is 0 and P 1 if all are 0, else T is ±Inf and P 0. PairedTTest returns an
-// error if a and b differ in length, have fewer than 2 values or a value that is not finite, or if the variance
-// overflows or underflows.
+// If all differences are equal, Low = High. If they are all 0, T is 0 and P is 1; otherwise T is ±Inf and P is 0.
+// PairedTTest returns an error if a and b differ in length, have fewer than 2 values or a value that is not finite, or if
+// the variance overflows or underflows.
 func PairedTTest(a, b []float64) (TTest, error) {
 	if len(a) != len(b) {
 		return TTest{}, fmt.Errorf("t-test of %d values paired with %d: expected equally many", len(a), len(b))
@@ -99,7 +99,7 @@ func HalfWidth(sd float64, n int, alpha float64) float64 {
 	return t.(float64) * sd / math.Sqrt(float64(n))
 }
 
-// Holm returns adjusted p-values (Holm 1979, as R's p.adjust). With the k-th smallest of m p-values p_k:
+// Holm returns adjusted p-values (Holm 1979, as R's p.adjust). With p_k the k-th smallest of m p-values:
 //
 //	adjusted_k = min(1, max_{l ≤ k} (m-l+1)·p_l)
 func Holm(p []float64) ([]float64, error) {
@@ -144,8 +144,8 @@ var quantiles sync.Map
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// Pooled tests the mean of paired differences[cell][split] over cells (experiments) and splits. Differences on one
-// split are dependent, so each split counts once:
+// Pooled tests the mean of paired differences[cell][split] over cells (experiments) and splits. Differences on the same
+// split j are dependent, so each split counts once:
 //
 //	d_j = Σ_c differences[c][j] / cells
 //
@@ -179,7 +179,8 @@ const detectPower = 0.8
 //
 //	P(|T'_{n-1}(λ)| > c) = 0.8
 //
-// for δ, where T'_{n-1} is noncentral t with n-1 degrees of freedom, λ = δ·√n/sd, and c is the critical value.
+// for the difference δ. T'_{n-1}(λ) is noncentral t with n-1 degrees of freedom and noncentrality λ = δ·√n/sd; c is the
+// critical value.
 func Detectable(sd float64, n int) (float64, error) {
 	if !(sd >= 0) || math.IsInf(sd, 1) {
 		return 0, fmt.Errorf("detectable difference: a standard deviation of %v: expected a finite number from 0", sd)
@@ -187,7 +188,7 @@ func Detectable(sd float64, n int) (float64, error) {
 	if n < 2 {
 		return 0, fmt.Errorf("detectable difference: %d pairs: expected at least 2", n)
 	}
-	// The power grows with λ, from 0.05 at 0 to almost 1 at 2c+4.
+	// The power grows with the noncentrality λ, from 0.05 at λ = 0 to almost 1 at λ = 2·critical+4.
 	critical, power := tTestPower(float64(n - 1))
 	low, high := 0.0, 2*critical+4
 	for {
@@ -204,7 +205,7 @@ func Detectable(sd float64, n int) (float64, error) {
 }
 
 // tTestPower returns the critical value c with ν degrees of freedom, and P(|T'| > c) as a function of the noncentrality
-// λ. With T' = (Z+λ)/S, Z normal and ν·S² chi-squared:
+// λ. With T' = (Z+λ)/S, Z standard normal, ν·S² chi-squared, f_S the density of S and Φ the distribution function of Z:
 //
 //	P(|T'| > c) = ∫ f_S(s)·(Φ(λ - c·s) + Φ(-λ - c·s)) ds
 func tTestPower(nu float64) (c float64, power func(lambda float64) float64) {

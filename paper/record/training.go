@@ -15,7 +15,7 @@ type training struct {
 	Model        string           `json:"model"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Choices maps names of axes ([Axis].Name) to the cell's values where they differ from the model's preset.
+	// Choices maps names of settings ([Axis].Name) to their values, where these differ from the model's preset.
 	Choices  map[string]string `json:"choices,omitempty"`
 	Seed     uint64            `json:"seed"` // of trial and split
 	Split    string            `json:"split"`
@@ -73,7 +73,7 @@ func checkReadings(r Record) error {
 	return nil
 }
 
-// Line returns a record as stored, without checksum and line break.
+// Line returns a record's stored JSON, without checksum and line break.
 func Line(r Record) ([]byte, error) {
 	if r.Readings != nil {
 		return json.Marshal(trainingOf(r))
@@ -90,10 +90,12 @@ type Reading struct {
 	BestEpoch    int     `json:"best_epoch"`
 }
 
-// Readings holds the results of a trial by [Cell.ReadingName].
+// Readings maps each [Cell.ReadingName] to a trial's results under that stopping rule and that way for new nodes to
+// join the graph.
 type Readings map[string]Reading
 
-// ReadingName returns the stopping rule and, if inductive, how new nodes join the graph, such as "either/train-edges".
+// ReadingName returns the stopping rule and, if inductive, how new nodes join the graph: "either/train-edges" is the rule
+// "either" with the arrivals "train-edges".
 func (c Cell) ReadingName() string {
 	if c.Setting != datasets.Inductive {
 		return string(c.Parameters.StopOn)
@@ -116,8 +118,8 @@ func ReadingNames(setting datasets.Setting) (all []string) {
 	return all
 }
 
-// Trained returns the cell to train to obtain c's results: each of its trials has a [Reading] for every stopping rule
-// and every way for new nodes to join. It has the preset's stopping rule and arrivals, and a new split per trial.
+// Trained returns the experiment to run for c's results: each of its trials has a [Reading] for every stopping rule and
+// every way for new nodes to join. The experiment has the preset's stopping rule and arrivals, and a new split per trial.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -125,15 +127,15 @@ func (c Cell) Trained() Cell {
 	return c
 }
 
-// Read returns a record of [Cell.Trained] that holds these readings.
+// Read returns the record of a trial of [Cell.Trained] with the given readings.
 func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 	c = c.Trained()
 	return Record{Cell: c.Key(), Data: c.Data, Source: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
 }
 
-// As returns a record of c with the numbers of the [Reading] for c in r, if r has one. Accuracy, micro F1 and losses
-// are missing.
+// As returns r as a record of c, with the numbers of r's [Reading] for c, and whether r has that reading. Accuracy, micro
+// F1 and losses are missing.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

@@ -10,7 +10,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// Record returns a trial with f1 (in percent) as every score.
+// Record returns a trial whose scores are all f1, in percent.
 func Record(c record.Cell, seed uint64, f1 float64) record.Record {
 	r := record.Record{Cell: c.Key(), Data: c.Data, Source: "embedded", Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Arrivals: c.Arrivals, Resplit: c.Resplit, Parameters: c.Parameters, Seed: seed, SplitSeed: 1, SplitHash: "5eed",
@@ -36,8 +36,8 @@ func Records(c record.Cell, f1 ...float64) (all []record.Record) {
 	return all
 }
 
-// Read returns a record with readings. score returns macro F1 in percent, first without the cache, then with it;
-// validation F1 is set to the first.
+// Read returns a record with all readings of c. score returns macro F1 in percent, without and with the cache.
+// Validation F1 is set to the F1 without the cache.
 func Read(c record.Cell, seed uint64, score func(on hyper.StopOn, way datasets.Arrivals) (f1, cached float64),
 ) record.Record {
 	all := record.Readings{}

@@ -15,8 +15,7 @@ import (
 	"nodemask/stats"
 )
 
-// AnswersID names the table of masking's effects in the paper's cited reading (PROTOCOL-2.md), gainsID the figure of
-// [Evidence.Gains].
+// AnswersID is the ID of the table [Evidence.AnswersTable], gainsID that of the figure [Evidence.Gains].
 const (
 	AnswersID = "answers"
 	gainsID   = "gains"
@@ -35,7 +34,7 @@ func (e *Evidence) grid() ([][]judge.Answer, error) {
 	return e.answers, nil
 }
 
-// Answers returns masking's effects in the paper's cited reading (PROTOCOL-2.md).
+// Answers returns masking's effects in the cited reading, the main interpretation of the paper (PROTOCOL-2.md).
 func (e *Evidence) Answers() (all []judge.Answer, err error) {
 	grid, err := e.grid()
 	if err != nil {
@@ -91,9 +90,9 @@ var gainsCells = sync.OnceValue(func() (all []record.Cell) {
 	return record.Merged(all)
 })
 
-// Gains draws masking's gain on Cora by train set size, for GIN and GAT in both settings. It has three curves: the gain
-// in the paper's cited reading (PROTOCOL-2.md), the gain when the masked and the unmasked model stop and regularise
-// alike, and the published gain.
+// Gains draws masking's gain on Cora by train set size, for GIN and GAT in both settings. Each panel has three curves:
+// the gain in the main interpretation of the paper (PROTOCOL-2.md), the gain when masked and unmasked models stop and
+// regularise alike, and the published gain.
 func (e *Evidence) Gains() (plots.Panels, error) {
 	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", OneScale: true, Width: 400,
 		XLabel: "% to train on", YLabel: "points",
@@ -191,8 +190,8 @@ func effectNote(a judge.Answer) string {
 	return note
 }
 
-// AnswersTable returns masking's effects in the paper's cited reading (PROTOCOL-2.md) and with each of [judge.Choices],
-// next to the published gains. Each effect is a mean over train set sizes.
+// AnswersTable returns masking's effects next to the published gains. The effects are those in each interpretation of
+// the paper that [judge.Choices] lists. Each effect is a mean over train set sizes.
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",
@@ -241,8 +240,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 	return t, nil
 }
 
-// PartForest draws masking's effect on Cora in each of the part's readings of the paper. The part is [judge.Departures]
-// or [judge.Scale].
+// PartForest draws masking's effect on Cora in each interpretation of the paper that part lists. part is
+// [judge.Departures] or [judge.Scale].
 func (e *Evidence) PartForest(part judge.Part) (plots.Forest, error) {
 	title := map[judge.Part]string{judge.Departures: "One step away from the cited reading",
 		judge.Scale: "Normalisation and rescaling"}[part]

@@ -16,7 +16,7 @@ type Entry struct {
 	Cell      record.Cell
 	Metric    record.Metric
 	Published *float64     // nil: not in the paper
-	Against   *record.Cell // cell to compare this one with, by a paired t-test
+	Against   *record.Cell // experiment to compare Cell with, by a paired t-test
 }
 
 // Row is one row of a table.
@@ -31,38 +31,38 @@ type Point struct {
 	Entry Entry
 }
 
-// Curve is a line of a chart: it joins several cells' results, or one cell's losses by epoch.
+// Curve is a line of a chart: the results of several experiments, or the losses of one experiment by epoch.
 type Curve struct {
-	Panel      string // name of the figure's chart that has the curve; "" if there is only one
+	Panel      string // name of the chart that the curve is in; "" if there is only one chart
 	Name       string
 	Points     []Point
-	Losses     *record.Cell // if set, drawn instead of Points
+	Losses     *record.Cell // if set, the losses of this experiment are drawn instead of Points
 	Validation bool         // draw validation losses, not train losses
 	Of         string       // name of an earlier curve of the panel, whose colour this curve takes
 }
 
-// Artifact is a table or figure as data.
+// Artifact describes a table or a figure.
 type Artifact struct {
 	ID     string
 	Number string // such as "Table 3a"; "" if not in the paper
 	Title  string
 	About  string
 
-	Labels, Columns []string // of a table
-	Blocks          []int    // columns, from 0, before which a page may break
+	Labels, Columns []string // headings of label columns, headings of number columns
+	Blocks          []int    // indexes in Columns before which a narrow page may wrap the table
 	Rows            []Row
 	XLabel, YLabel  string // of a chart
 	Curves          []Curve
 
-	// Tuned marks tables whose rows come from a comparison of tuned models.
+	// Tuned is true for tables that compare models with tuned hyperparameters.
 	Tuned bool
 
 	Claims []Claim
-	// Elsewhere marks artifacts that run only by name, as they need a download or long trials.
+	// Elsewhere marks artifacts that run only if named, because they need a download or long trials.
 	Elsewhere bool
 }
 
-// Cells returns the artifact's cells, each once.
+// Cells returns the artifact's experiments, each once.
 func (a Artifact) Cells() []record.Cell {
 	var all []record.Cell
 	for _, row := range a.Rows {
@@ -84,7 +84,7 @@ func (a Artifact) Cells() []record.Cell {
 	return record.Merged(all)
 }
 
-// CellsOf returns the artifacts' cells, each once.
+// CellsOf returns the artifacts' experiments, each once.
 func CellsOf(artifacts []Artifact) []record.Cell {
 	var all []record.Cell
 	for _, a := range artifacts {
@@ -103,7 +103,7 @@ var numbers = map[string]string{"table-gat": "Table 1", "table-mad": "Table 2", 
 	"table-scale-pubmed": "Table 4b", "fig-keep-rate-gin": "Figure 8", "fig-keep-rate-gat": "Figure 9",
 	"fig-depth": "Figure 10", "fig-loss-cora": "Figure 11", "fig-loss-pubmed": "Figure 12"}
 
-// Artifacts returns all tables and figures, the paper's first.
+// Artifacts returns all tables and figures, those of the paper first.
 func Artifacts() []Artifact {
 	both, inductive := datasets.Settings(), []datasets.Setting{datasets.Inductive}
 	all := slices.Concat([]Artifact{
@@ -155,15 +155,15 @@ const PagesFolder = "go"
 // PagesSeed is the seed of the trials in [PagesFolder].
 const PagesSeed = 1
 
-// Shown returns the cells of all tables and figures, each once.
+// Shown returns the experiments of all tables and figures, each once.
 func Shown() []record.Cell { return shownCells() }
 
 var shownCells = sync.OnceValue(func() []record.Cell {
 	return record.Merged(slices.Concat(tableCells(), gainsCells()))
 })
 
-// PagesCells returns those cells of artifacts and [Evidence.Gains] whose first trial a web page can rerun within
-// minutes: all cells on Cora, and those of GIN on PubMed.
+// PagesCells returns those experiments of artifacts and [Evidence.Gains] whose first trial a web page can rerun within
+// minutes: all experiments on Cora, and those with GIN on PubMed.
 func PagesCells(artifacts []Artifact) (cells []record.Cell) {
 	for _, c := range slices.Concat(CellsOf(artifacts), gainsCells()) {
 		c.Cached, c.History = false, false // neither changes scores

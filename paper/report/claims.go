@@ -18,7 +18,7 @@ type Claim struct {
 	ID      string
 	Subject string
 	Text    string
-	Says    string // the paper's words; "": our claim
+	Says    string // the paper's words; "" for our claims
 	// Ours marks claims that the paper does not make.
 	Ours  bool
 	Rule  string // how the claim is judged; "" means by docs/CLAIMS.md

@@ -35,9 +35,9 @@ func (c Curve) best(r *record.Results, include func(p float64) bool) (at Point, 
 	return at, mean, fewest
 }
 
-// For each seed, bestAgainst compares two keep rates: the best of those for which include is true, and the best of the
-// paper's other ones. Which is best is decided on all other seeds, since choosing and judging on the same trial would
-// favour the side with more rates.
+// bestAgainst compares, for each seed, two keep rates: the best for which include is true, and the best of the paper's
+// other keep rates. Both are chosen by the trials of all other seeds, because choosing and judging on the same trial
+// would favour the side with more rates.
 func (c Curve) bestAgainst(include func(p float64) bool) comparison {
 	return comparison{name: c.Name, differences: func(r *record.Results) (all []difference) {
 		for _, seed := range c.seeds(r) {
@@ -65,8 +65,8 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere picks, among the keep rates for which include is true, the best on all seeds but this one, and returns
-// its score on this seed. others is how many other seeds there are.
+// bestElsewhere returns the score on seed of the keep rate that is best on all other seeds, and the number of those seeds.
+// It considers only keep rates for which include is true.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {

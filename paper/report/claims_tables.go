@@ -178,7 +178,7 @@ func overSmoothness(above, below trained) func(*Evidence) Verdict {
 	}
 }
 
-// overRepresentations combines the grades for three representations, as the paper does not say whose MAD it reports.
+// overRepresentations combines the grades for three representations, as the paper does not say which one its MAD is of.
 func overRepresentations(each func(record.Metric) Verdict) Verdict {
 	v := Verdict{Unit: "MAD"}
 	var grades []judge.Grade

@@ -66,7 +66,8 @@ func (e *Evidence) readOff(c record.Cell) (records []record.Record, folder strin
 	if judge.IsDepthCell(c) {
 		folder, results, first, splits = FirstFolder, e.all, judge.FirstDepthSplit, judge.DepthSplits
 	}
-	records = slices.DeleteFunc(results.ReadOff(c), func(r record.Record) bool { // drop tuned comparisons
+	// Trials with other seeds belong to tuned comparisons.
+	records = slices.DeleteFunc(results.ReadOff(c), func(r record.Record) bool {
 		return r.Seed < first || r.Seed >= first+splits
 	})
 	return records, folder
@@ -87,7 +88,7 @@ func (e *Evidence) fail(err error) {
 // Err returns the first error in loading records. After an error, output is incomplete: do not show it.
 func (e *Evidence) Err() error { return e.err }
 
-// Trials returns the number of trials behind the tables.
+// Trials returns the number of trials behind all tables and figures.
 func (e *Evidence) Trials() (n int) {
 	for _, c := range tableCells() {
 		n += len(e.Records.Trials(c))
@@ -95,7 +96,7 @@ func (e *Evidence) Trials() (n int) {
 	return n
 }
 
-// ReadOff reports whether a cell's numbers can be read off the protocols' trials.
+// ReadOff reports whether the protocols' trials contain the numbers of the experiment c.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)

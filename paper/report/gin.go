@@ -23,7 +23,7 @@ func average(x []float64) (mean float64) {
 
 const addedLater = "†: added after first results were seen."
 
-// GINTable returns unmasked GIN's score and masking's gain: both as published, in the paper's cited reading
+// GINTable returns unmasked GIN's score and masking's gain: as published, in the main interpretation of the paper
 // (PROTOCOL-2.md), and with each choice of [judge.ForGIN].
 func (e *Evidence) GINTable() (plots.Table, error) {
 	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds",
@@ -46,7 +46,7 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 	answers, departed := grid[0], grid[1:1+len(judge.ForGIN())]
 	for i, a := range answers {
 		texts := []string{DataTitle(a.Data) + ", " + nodesOf(a.Setting), "–", "–"}
-		var published []float64 // one per size, or empty
+		var published []float64 // the paper's scores, one per train set size, or empty
 		for _, size := range a.Sizes {
 			if f1 := Published(a.Data, a.Model, a.Setting, size, false); f1 != nil {
 				published = append(published, *f1)
@@ -78,7 +78,8 @@ func (e *Evidence) GINTable() (plots.Table, error) {
 	return t, nil
 }
 
-// Levels draws masking's gain against unmasked GIN's score, a point for each reading of the paper in [judge.Levels].
+// Levels draws masking's gain against unmasked GIN's score. Each point is one interpretation of the paper, from
+// [judge.Levels].
 func (e *Evidence) Levels() (plots.Panels, error) {
 	p := plots.Panels{ID: levelsID, Title: "The better GIN does without masking, the less masking adds",
 		XLabel: "F1 without masking (%)", YLabel: "points gained",

@@ -24,7 +24,7 @@ func caseEffectText(e judge.CaseEffect) string {
 	return rangeText(e.Mean, e.Low, e.High, 1)
 }
 
-// GraphsTable returns a model's answers to hypothesis H1 (PROTOCOL-3.md), a row per graph.
+// GraphsTable returns masking's effects on a model, a row per graph, with verdicts (hypothesis H1 of PROTOCOL-3.md).
 func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	answers, err := judge.GraphAnswers(e.third, model)
 	if err != nil {
@@ -52,7 +52,8 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 			if a.Effect != nil {
 				text = fmt.Sprintf("%s, %s", intervalText(a.Effect.Pooled, 1), a.Verdict)
 				if f, _ := judge.GraphFileOf(data); slices.ContainsFunc(a.Effect.Plain, func(f1 float64) bool {
-					// 0.1 as slack: a test set has the largest class's share only up to whole nodes
+					// 0.1 points are slack: as nodes are whole, the largest class's share of a test set differs a little from
+					// its share of the graph.
 					return f1 <= f.ConstantF1()+0.1
 				}) {
 					text += "‡"
@@ -72,8 +73,7 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	return t, nil
 }
 
-// gatElsewhere returns the end of a sentence on GAT: what masking does to it in the third protocol. It returns "" if
-// that protocol's trials are missing.
+// gatElsewhere returns the end of a sentence on GAT, or "" if trials of the third protocol are missing.
 func (e *Evidence) gatElsewhere() (string, error) {
 	answers, err := judge.GraphAnswers(e.third, "gat")
 	verdicts := map[judge.Verdict]int{}
@@ -87,7 +87,7 @@ func (e *Evidence) gatElsewhere() (string, error) {
 		len(judge.Graphs.Data()), verdicts[judge.Hurts], len(answers), verdicts[judge.Helps]), err
 }
 
-// OneSign returns a sentence on hypothesis H2 (PROTOCOL-3.md).
+// OneSign says whether masking's effect has the same sign on all graphs (hypothesis H2 of PROTOCOL-3.md).
 func (e *Evidence) OneSign() (string, error) {
 	answers, err := judge.GraphAnswers(e.third, "gin")
 	if err != nil {
@@ -110,7 +110,8 @@ func (e *Evidence) OneSign() (string, error) {
 	return "Has the effect one sign over all nine graphs? " + strings.Join(words, "; ") + ".\n", nil
 }
 
-// BeforehandTable returns the rank correlations of hypothesis H3 (PROTOCOL-3.md).
+// BeforehandTable returns the rank correlations of masking's effect with quantities that may predict it (hypothesis H3 of
+// PROTOCOL-3.md).
 func BeforehandTable() plots.Table {
 	t := plots.Table{ID: "beforehand", Title: "What tells beforehand", Header: []string{"quantity", "masking",
 		"masking, rescaled"}, Caption: fmt.Sprintf("Spearman's rank correlation with the effect over %d cases (graph, "+
@@ -134,7 +135,8 @@ func bestQuantity() judge.Quantity {
 	return judge.CaseQuantities()[best]
 }
 
-// GraphsForest draws masking's effect on each graph, by setting and train set size, ordered by [bestQuantity].
+// GraphsForest draws masking's effect on each graph, by setting and train set size, ordered by [bestQuantity], which
+// correlates most with the effect.
 func GraphsForest() plots.Forest {
 	by := bestQuantity()
 	f := plots.Forest{ID: GraphsID, Title: "What masking adds to GIN, by graph", Width: 1000,
@@ -165,8 +167,7 @@ func sortedBy(by judge.Quantity, setting datasets.Setting, trainPercent int) (ca
 	return cases
 }
 
-// elsewhere returns cases for those graphs of the catalogue that were not run. Their quantities are estimated from the
-// numbers of nodes and edges.
+// elsewhere estimates the quantities of graphs that were not run, from their numbers of nodes and edges.
 func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
 	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // names differ
 	for _, c := range judge.Cases() {
@@ -184,7 +185,7 @@ func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) 
 	return cases
 }
 
-// PredictionsTable returns what PROTOCOL-3.md's rules predict for graphs of the catalogue without trials.
+// PredictionsTable returns what PROTOCOL-3.md's rules predict for those graphs of the catalogue that have no trials.
 func PredictionsTable() plots.Table {
 	t := plots.Table{ID: "predictions", Title: "What the rules say of graphs that were not run", TextColumns: 2,
 		Header: []string{"graph", "to train on", "degree"}, Caption: "Of the catalogue's counts alone. Where a rule asks for " +
@@ -208,10 +209,10 @@ func PredictionsTable() plots.Table {
 	return t
 }
 
-// A graph is dense if its mean degree is at least dense; Reddit's is 492.
+// dense is the mean degree from which on a graph counts as dense; Reddit's mean degree is 492.
 const dense = 30
 
-// DenseGraphs returns a sentence on dense graphs, which stand in for the paper's Reddit.
+// DenseGraphs returns a sentence on masking on dense graphs, which stand in for the paper's Reddit.
 func DenseGraphs() string {
 	var names, parts []string
 	for _, size := range []int{10, 50} {
@@ -246,8 +247,7 @@ func spanOf(effects []judge.CaseEffect) (span string, up, down int) {
 	return plots.Signed(low, 1) + " to " + plots.Signed(high, 1), counts[judge.Helps], counts[judge.Hurts]
 }
 
-// graphsSentence summarises masking's effect on GIN, and rescaled masking's effect on GIN in the inductive setting. It
-// returns "" if the third protocol's cases are missing.
+// graphsSentence summarises masking's effect on GIN. It returns "" if the third protocol's cases are missing.
 func (e *Evidence) graphsSentence() (string, error) {
 	fewest, graphs := judge.Splits, map[string]bool{}
 	effects := map[int][]judge.CaseEffect{}

@@ -33,8 +33,8 @@ const notMeasured = "Not everything has been measured yet.\n"
 
 var errMissing = errors.New("not measured yet")
 
-// Prose fills a template of prose/ with numbers, or returns a note if some are missing. If the numbers make a sentence
-// of the template false, it returns an error.
+// Prose fills a template of the folder prose with numbers, or returns a note if numbers are missing. If the numbers make
+// a sentence of the template false, it returns an error.
 func (e *Evidence) Prose(name string) (string, error) {
 	source, err := prose.ReadFile("prose/" + name + ".md.tmpl")
 	if err != nil {
@@ -61,13 +61,12 @@ type effect struct {
 	stats.TTest
 	Verdict judge.Verdict
 	Plain   float64   // mean macro F1 without masking, in percent
-	Plains  []float64 // mean macro F1 without masking by size
-	BySize  []float64 // mean effects by size
+	Plains  []float64 // mean macro F1 without masking, in percent, by train set size
+	BySize  []float64 // mean effects in points, by train set size
 }
 
 func (e *Evidence) words() text.FuncMap {
 	return text.FuncMap{
-		// say returns an error if a claim is false.
 		"say": func(words string, claims ...bool) (string, error) {
 			if len(claims) == 0 || slices.Contains(claims, false) {
 				return "", fmt.Errorf("%q is false of these numbers: %v", words, claims)
@@ -86,19 +85,17 @@ func (e *Evidence) words() text.FuncMap {
 			return count(all, func(x effect) bool { return x.Verdict != word }) == 0
 		},
 		"ascends": func(x []float64) bool { return slices.IsSorted(x) },
-		// back reports whether x falls and comes back: x[1] is below both ends, and these differ by less than half of
-		// the fall.
-		"back":   func(x []float64) bool { return x[1] < min(x[0], x[2]) && math.Abs(x[2]-x[0]) < (x[0]-x[1])/2 },
-		"mads":   func(x []float64) string { return fmt.Sprintf("%.2f, %.2f, %.2f", x[0], x[1], x[2]) },
-		"half":   func(x float64) float64 { return x / 2 },
-		"above":  func(all []effect) int { return count(all, func(x effect) bool { return x.Low > 0 }) },
-		"below":  func(all []effect) int { return count(all, func(x effect) bool { return x.High < 0 }) },
-		"rises":  func(x effect) bool { return x.Low > 0 },
-		"falls":  func(x effect) bool { return x.High < 0 },
-		"settle": func(x effect) bool { return x.Low > 0 || x.High < 0 },
-		"signed": func(x float64) string { return plots.Signed(x, 1) },
-		"abs":    func(x float64) string { return fmt.Sprintf("%.1f", math.Abs(x)) },
-		"two":    func(x float64) string { return plots.Signed(x, 2) },
+		"back":    func(x []float64) bool { return x[1] < min(x[0], x[2]) && math.Abs(x[2]-x[0]) < (x[0]-x[1])/2 },
+		"mads":    func(x []float64) string { return fmt.Sprintf("%.2f, %.2f, %.2f", x[0], x[1], x[2]) },
+		"half":    func(x float64) float64 { return x / 2 },
+		"above":   func(all []effect) int { return count(all, func(x effect) bool { return x.Low > 0 }) },
+		"below":   func(all []effect) int { return count(all, func(x effect) bool { return x.High < 0 }) },
+		"rises":   func(x effect) bool { return x.Low > 0 },
+		"falls":   func(x effect) bool { return x.High < 0 },
+		"settle":  func(x effect) bool { return x.Low > 0 || x.High < 0 },
+		"signed":  func(x float64) string { return plots.Signed(x, 1) },
+		"abs":     func(x float64) string { return fmt.Sprintf("%.1f", math.Abs(x)) },
+		"two":     func(x float64) string { return plots.Signed(x, 2) },
 		"hundredths": func(x float64) string {
 			return fmt.Sprintf("%.2f", math.Abs(x))
 		},
@@ -141,7 +138,6 @@ func effectOf(a judge.Answer, err error) (effect, error) {
 	return x, nil
 }
 
-// gain returns masking's effect with its verdict; nodes is "new" (inductive) or "known" (transductive).
 func (e *Evidence) gain(model, data, nodes, choice string) (effect, error) {
 	c, err := judge.ChoiceOf(choice)
 	if err != nil {
@@ -238,8 +234,6 @@ func published(model, data, nodes string) (float64, error) {
 	return 0, fmt.Errorf("the paper has no gain of %s on %s, %s nodes", model, data, nodes)
 }
 
-// distance returns how far we are from the paper, as a root mean square difference. If measure is "levels", it is that
-// of scores without masking; if "gains", of masking's effects.
 func (e *Evidence) distance(measure, model, data, choice string) (float64, error) {
 	c, err := judge.ChoiceOf(choice)
 	if err != nil {
@@ -343,8 +337,6 @@ func (e *Evidence) claimed(id string) (effect, error) {
 	return effect{TTest: *v.Effect}, nil
 }
 
-// cost returns by how much a cache lowers the F1 of GIN, masked (kind is "masked") or not ("plain"). If kind is
-// "without", it returns masked GIN's F1 with a cache minus unmasked GIN's without one.
 func (e *Evidence) cost(data, kind string) (effect, error) {
 	contrast := map[string]func(judge.Scores) float64{
 		"masked":  func(s judge.Scores) float64 { return s.Masked - s.MaskedCached },
@@ -428,8 +420,6 @@ func (e *Evidence) in(part judge.Part) func(model, nodes, reading string) (effec
 	}
 }
 
-// tunedAgainst returns by how much the arm with tuned masking exceeds the given arm in the balanced comparison, for GIN
-// on Cora (transductive, 10 % train nodes). variant names the variant of GIN. x.Plain is the given arm's mean.
 func (e *Evidence) tunedAgainst(arm, variant string) (x effect, err error) {
 	for _, t := range e.tuned(balancedID).cells {
 		if t.Model.Name == "gin" && t.Model.With == variant && t.Data == leadingData && t.TrainPercent == 10 &&
@@ -451,7 +441,7 @@ var inline = []struct {
 	{regexp.MustCompile("`([^`]+)`"), "<code>$1</code>"}, {regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`), "$1"},
 }
 
-// proseHTML drops links, as they are relative to another folder.
+// proseHTML converts Markdown to HTML without links, because the links are relative to another folder.
 func proseHTML(markdown string) template.HTML {
 	line := func(s string) string {
 		s = template.HTMLEscapeString(s)
@@ -490,5 +480,5 @@ func proseHTML(markdown string) template.HTML {
 			fmt.Fprintf(&b, "<p>%s</p>\n", line(strings.Join(strings.Fields(part), " ")))
 		}
 	}
-	return template.HTML(b.String()) //nolint:gosec // escaped
+	return template.HTML(b.String()) //nolint:gosec // already escaped
 }

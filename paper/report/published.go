@@ -17,7 +17,7 @@ type column struct {
 	plain, masked []float64
 }
 
-// columns holds tables 3a to 3c (GIN on Cora, PubMed, Reddit) and 1 (GAT and SGAT on Cora).
+// columns holds the paper's tables 3a to 3c (GIN on Cora, PubMed, Reddit) and 1 (GAT and SGAT on Cora).
 var columns = []column{
 	{"cora", "gin", datasets.Inductive, []float64{52.91, 71.10, 74.71, 78.84, 83.07, 85.46, 85.13},
 		[]float64{56.38, 74.38, 77.94, 80.98, 84.49, 86.88, 86.63}},
@@ -39,7 +39,7 @@ var columns = []column{
 		[]float64{83.46, 85.34, 85.88, 86.72, 87.61, 88.44, 87.22}},
 }
 
-// Published returns the paper's macro F1 in percent, or nil.
+// Published returns the paper's macro F1 in percent, or nil if the paper has none.
 func Published(data, model string, setting datasets.Setting, trainPercent int, masked bool) *float64 {
 	at := slices.Index(Sizes(), trainPercent)
 	for _, c := range columns {
@@ -57,7 +57,7 @@ func Published(data, model string, setting datasets.Setting, trainPercent int, m
 // smoothnessScore is the paper's mean average distance on Cora with 10 % train nodes.
 type smoothnessScore struct {
 	model           string
-	dropout, masked bool       // with attention dropout; with node masking
+	dropout, masked bool       // dropout: with attention dropout; masked: with node masking
 	mad             [2]float64 // in the order of datasets.Settings
 }
 
@@ -76,7 +76,7 @@ type caching struct {
 	cached        []int // numbers of nodes needed with a cache, by Sizes
 }
 
-// publishedCaching returns table 4a (Cora) or 4b (PubMed).
+// publishedCaching returns the paper's table 4a (Cora) or 4b (PubMed).
 func publishedCaching(data string) caching {
 	if data == "cora" {
 		return caching{[]float64{51.89, 69.59, 73.55, 77.60, 82.50, 84.90, 84.81},
@@ -88,7 +88,7 @@ func publishedCaching(data string) caching {
 		19717, []int{19614, 19300, 19059, 18553, 16733, 11944, 6682}}
 }
 
-// PublishedF1 returns the paper's macro F1 of a cell, in percent, and whether the paper has it.
+// PublishedF1 returns the paper's macro F1 of an experiment, in percent, and whether the paper has it.
 func PublishedF1(c record.Cell) (percent float64, ok bool) {
 	for _, a := range Artifacts() {
 		for _, row := range a.Rows {

@@ -11,21 +11,22 @@ import (
 	"nodemask/plots"
 )
 
-// ReadingsID names the figure of all readings that the paper's text allows. ReadingsFile, in the folder of results, has
-// masking's effect in each.
+// ReadingsID names the figure of masking's effect in every interpretation ("reading") that the paper's text allows.
+// ReadingsFile, in the folder of results, holds these effects.
 const (
 	ReadingsID   = "readings"
 	ReadingsFile = "readings.csv"
 )
 
-// DrawReadings draws masking's effect on GIN in each reading in [ReadingsFile], on Cora and CiteSeer.
+// DrawReadings draws masking's effect on GIN in each interpretation in file, on Cora and CiteSeer. The format of file is
+// that of [ReadingsFile].
 func DrawReadings(file io.Reader) (plots.Panels, error) {
 	p := plots.Panels{ID: ReadingsID, Title: "What node masking changes in every reading of the paper's text",
 		XLabel: "readings, sorted by effect (%)", YLabel: "points gained",
 		Caption: "GIN; exploratory, under PROTOCOL.md. Each reading's effect is the mean over 10, 25, 50 and 90 % to train " +
 			"on; the band has the 95 % intervals over ten splits."}
 	in := csv.NewReader(file)
-	in.FieldsPerRecord = 16 // model, data, setting, ten choices that make the reading, effect, low, high
+	in.FieldsPerRecord = 16 // model, data, setting, ten choices in reading the paper, effect, ends of its interval
 	rows, err := in.ReadAll()
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", ReadingsFile, err)

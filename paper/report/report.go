@@ -24,7 +24,7 @@ type section struct {
 	NothingFound bool
 }
 
-// Mark returns a sign for a grade.
+// Mark returns a symbol for the grade.
 func (v Verdict) Mark() string {
 	return cmp.Or(map[judge.Grade]string{judge.Reproduced: "✓", judge.SameDirection: "↗",
 		judge.Depends: "±", judge.UnderAPoint: "~", judge.CannotTell: "?", judge.Contradicted: "✗"}[v.Grade], "…")
@@ -36,8 +36,8 @@ func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " "
 //go:embed report.html.tmpl
 var reportTemplate string
 
-// WriteReport writes a self-contained HTML page: the findings, then a folded chapter per artifact with command,
-// verdicts, sources and data. A link into a chapter unfolds it, and printing unfolds all.
+// WriteReport writes a self-contained HTML page: the findings, then a folded chapter for each table and figure, with
+// command, verdicts, sources and data. A link into a chapter unfolds that chapter. Printing unfolds all chapters.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence) error {
 	// scripts/reports writes between these HTML comments, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")
@@ -66,7 +66,7 @@ func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence) error {
 	return page.Execute(w, contents)
 }
 
-// Clickable returns a drawing's SVG. Its attribute data-places lists the points that a page's script can rerun.
+// Clickable returns a drawing's SVG. Its attribute data-places lists the points whose trials a page's script can rerun.
 func Clickable(drawing interface {
 	SVG() ([]byte, error)
 	Places() ([]plots.Place, error)
@@ -89,7 +89,7 @@ func Clickable(drawing interface {
 }
 
 func trusted[T string | []byte](text T, err error) (template.HTML, error) {
-	return template.HTML(text), err //nolint:gosec // escaped
+	return template.HTML(text), err //nolint:gosec // already escaped
 }
 
 func addOverview(contents map[string]any, artifacts []Artifact, e *Evidence) error {

@@ -18,7 +18,8 @@ import (
 // IsChart reports whether an artifact is a chart.
 func (a Artifact) IsChart() bool { return len(a.Curves) > 0 }
 
-// Table returns means ± standard deviations, the published value and the difference; significant differences are bold.
+// Table returns means ± standard deviations, published values and our differences from them. A mean is bold if it differs
+// significantly from that of [Entry.Against].
 func (a Artifact) Table(r *record.Results) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil),
 		TextColumns: len(a.Labels)}
@@ -76,8 +77,8 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	return c, c.Trials >= 2
 }
 
-// Chosen returns, as JSON for web pages that train the cell, its keep rate and the values, by axis, in which it differs
-// from [paper.Cell] (from [paper.Masked] if it is masked). It returns "" for a data set that pages do not have.
+// Chosen returns JSON from which a web page can train the experiment c. It has c's keep rate, and the settings in which c
+// differs from [paper.Cell], or from [paper.Masked] if c is masked. Chosen returns "" if web pages lack the data set.
 func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""
@@ -94,8 +95,8 @@ func Chosen(c record.Cell) string {
 	return string(text)
 }
 
-// Described describes a cell's trials for [plots.Series]: number, command and scores; then, after a line "%%", notebook
-// code that reruns the first trial of c and of each cell in others.
+// Described returns the note on a point of a [plots.Series]: the number of c's trials, their command and their scores.
+// After a line "%%" follows notebook code that reruns the first trial of c and of each of others.
 func Described(r *record.Results, c record.Cell, others ...record.Cell) string {
 	trials := r.Trials(c)
 	words, seed := fmt.Sprintf("%d trials", len(trials)), uint64(1)
@@ -179,7 +180,6 @@ func (a Artifact) Charts(r *record.Results) []plots.Chart {
 	return charts
 }
 
-// series returns means, with 95 % confidence intervals if there are three or more trials.
 func (c Curve) series(r *record.Results) plots.Series {
 	s := plots.Series{Name: c.Name}
 	add := func(x float64, values []float64) {
@@ -187,7 +187,7 @@ func (c Curve) series(r *record.Results) plots.Series {
 		// With two trials an interval would exceed any chart.
 		if _, l, h, err := stats.ConfidenceInterval(values, 0.05); err == nil && len(values) > 2 {
 			low, high = l, h
-			if c.Losses == nil { // without losses the values are percentages: keep the interval within 0 and 100
+			if c.Losses == nil { // the values are percentages, not losses: keep the interval within 0 and 100
 				low, high = max(l, 0), min(h, 100)
 			}
 		}
@@ -218,7 +218,7 @@ func (c Curve) series(r *record.Results) plots.Series {
 	}
 	if n := len(s.X); n > 0 && !c.Validation {
 		s.Cells = make([]string, n)
-		s.Cells[n-1] = Chosen(*c.Losses) // a click on the end reruns the trial
+		s.Cells[n-1] = Chosen(*c.Losses) // a click on the last point reruns the trial
 	}
 	return s
 }

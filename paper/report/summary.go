@@ -33,7 +33,7 @@ func (e *Evidence) verdict(c Claim) Verdict {
 	return once(e.verdicts, c.ID, func() Verdict { return c.Judge(e) })
 }
 
-// Judge returns the verdicts on the artifacts' claims, by subject.
+// Judge returns the verdicts on the artifacts' claims, sorted by subject.
 func Judge(artifacts []Artifact, e *Evidence) []Judged {
 	var all []Judged
 	for _, subject := range Subjects() {
@@ -172,8 +172,8 @@ type claimJSON struct {
 	Records    []string    `json:"records"`
 }
 
-// WriteClaims writes each claim as JSON: text, the paper's words, grade, effect with its 95 % interval over n pairs of
-// trials, command, and files of trials in the folder of results.
+// WriteClaims writes each claim as JSON: text, the paper's words, grade, effect with its 95 % interval and number of pairs
+// of trials, command, and files of trials in the folder of results.
 func WriteClaims(w io.Writer, artifacts []Artifact, e *Evidence) error {
 	program, _, _ := strings.Cut(record.Version(), " (") // grades do not depend on the build
 	all := claimsJSON{Schema: "nodemask-claims", Version: ClaimsVersion, Program: program,

@@ -200,8 +200,8 @@ func tableScale(id, data string) Artifact {
 	return a
 }
 
-// overKeepRates returns a curve over the appendix's keep rates and 1 (no masking). Even at 1, [paper.Masked] leaves
-// attention dropout out, so the points differ only in masking.
+// overKeepRates returns a curve over the keep rates in the paper's appendix and the keep rate 1 (no masking). Even at 1,
+// [paper.Masked] removes attention dropout, so the points differ only in masking.
 func overKeepRates(name string, c record.Cell, masked func(record.Cell, float64) record.Cell) Curve {
 	curve := Curve{Name: name}
 	for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {
@@ -329,7 +329,6 @@ type variant struct {
 	of   func(record.Cell) record.Cell
 }
 
-// sideBySide adds a row per model and variant, compared with the model's first variant.
 func sideBySide(a Artifact, models []string, variants ...variant) Artifact {
 	a.Labels, a.Blocks = []string{"model", "trained with"}, []int{len(datasets.Settings())}
 	for _, c := range fewColumns("gin") {
@@ -388,7 +387,7 @@ func tableModels() Artifact {
 		[]string{"gcn", "sage", "gatv2"}, variant{"plain", record.Cell.Fair}, variant{"node masking", masked})
 }
 
-// Unmasked returns a masked cell's unmasked counterpart, with the attention dropout of its model's preset.
+// Unmasked returns the masked experiment c without masking, and with the attention dropout of the model's preset.
 func Unmasked(c record.Cell) record.Cell {
 	preset := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent).Parameters
 	return c.Masked(1).With(func(p *hyper.Parameters) {
@@ -397,7 +396,7 @@ func Unmasked(c record.Cell) record.Cell {
 	})
 }
 
-// Label returns a cell's model and differences from [paper.Cell], such as "GIN + NM, layers 4".
+// Label returns an experiment's model and differences from [paper.Cell], such as "GIN + NM, layers 4".
 func Label(c record.Cell) string {
 	return c.Label(usual(c), paper.MaskedKeepRate)
 }

@@ -12,7 +12,7 @@ import (
 	"nodemask/stats"
 )
 
-// In comparison tunedID each arm draws its own configurations; in balancedID all arms share them.
+// In comparison tunedID each regulariser is tuned over its own configurations; in balancedID all share the same ones.
 const (
 	tunedID    = "table-tuned"
 	balancedID = "table-balanced"

@@ -16,14 +16,14 @@ import (
 // Verdict is a grade with its evidence.
 type Verdict struct {
 	Grade judge.Grade
-	// Of is the number of comparisons. Holds is the number of those that significantly agree with the claim (p < 0.05,
-	// or by the claim's own rule), Against the number of those that significantly disagree.
+	// Of is the number of comparisons. Holds counts the comparisons that significantly agree with the claim, Against
+	// those that significantly disagree. Significant means p < 0.05, or what the claim's own rule says.
 	Holds, Against, Of int
 	// Effect is the mean over comparisons, above 0 if it agrees with the claim; it may be nil.
 	Effect     *stats.TTest
 	Unit       string
 	Published  *float64 // the paper's mean over these comparisons, or nil
-	Robust     string   // result in other readings of the paper; "" if there are none
+	Robust     string   // result in other interpretations of the paper; "" if there are none
 	Detectable float64  // for CannotTell: the true difference that trials would find with a power of 80 %
 	Figures    string   // the numbers behind the grade, on one line
 	command    string   // command that shows the evidence; "" means that of the claim's table
@@ -40,7 +40,7 @@ func (v Verdict) Strict() string {
 	return fmt.Sprintf("%d of %d", v.Holds, v.Of)
 }
 
-// EffectText returns the effect, such as "+0.16 [−0.20, 0.52] points (paper: +1.20)", or "".
+// EffectText returns the effect, such as "+0.16 [−0.20, 0.52] points (paper: +1.20)", or "" if there is none.
 func (v Verdict) EffectText() string {
 	if v.Effect == nil {
 		return ""
@@ -70,7 +70,7 @@ func digitsOf(unit string) int {
 	return 2
 }
 
-// GradeText returns the grade and, if trials can't tell, the detectable difference.
+// GradeText returns the grade and, if that is [judge.CannotTell], the detectable difference.
 func (v Verdict) GradeText() string {
 	if v.Grade == judge.CannotTell && v.Detectable > 0 {
 		return fmt.Sprintf("%s (%.*f %s would have been found)", v.Grade, digitsOf(v.Unit), v.Detectable, v.Unit)
@@ -115,7 +115,7 @@ func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judgePairs grades a claim by [grade]. For the pooled effect, each seed's differences are first averaged over
+// judgePairs grades a claim by [grade]. For the pooled effect, it first averages each seed's differences over
 // comparisons.
 func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
@@ -228,8 +228,8 @@ func (v *Verdict) detect() string {
 		v.Unit)
 }
 
-// grade grades a claim from n comparisons: k are significantly above 0 and m below (p < 0.05); pooled is their mean
-// with a 95 % interval over seeds. The grade is the first that holds:
+// grade grades a claim from n comparisons: k are significantly above 0 and m significantly below (p < 0.05). pooled is
+// their mean with a 95 % interval over seeds. The grade is the first whose condition holds:
 //
 //   - reproduced: pooled is significantly above 0, 2k ≥ n and m = 0.
 //   - same direction: pooled is significantly above 0.
@@ -248,8 +248,8 @@ func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	return judge.CannotTell
 }
 
-// judgeCited grades a claim by PROTOCOL-2.md with one of [judge.Choices]. The grade is [judge.NotRun] while splits are
-// missing. published is the paper's mean effect over sizes, or nil.
+// judgeCited grades a claim by PROTOCOL-2.md. The grade is [judge.NotRun] while splits are missing. published is the
+// paper's mean effect over train set sizes, or nil.
 func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice judge.Choice,
 	contrast judge.Contrast, published *float64) Verdict {
 	a, err := judge.Ask(e.cited, data, model, setting, choice, contrast)
@@ -302,15 +302,15 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades the claim that an effect is above a threshold, zero: 0 or, for "loses at most one point", -1. At
-// 0 [judge.VerdictOf] decides what is above and below; elsewhere the interval alone does.
+// gradeCited grades the claim that an effect is above threshold: 0 or, for "loses at most one point", -1. If threshold
+// is 0, [judge.VerdictOf] decides whether the effect is above or below 0. Otherwise the interval alone decides.
 //
-//   - reproduced: the effect is above the threshold.
+//   - reproduced: the effect is above the threshold, and of about the published size.
 //   - same direction: the effect is above the threshold, but its whole interval is above 2·v.Published or below
-//     v.Published/2. Or the effect is neither above nor below, but nine in ten comparisons are above 0.
+//     v.Published/2. Or the effect is neither above nor below the threshold, but nine in ten comparisons are above 0.
 //   - contradicted: the effect is below the threshold.
-func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero float64) error {
-	singles, err := v.tally(places, zero)
+func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, threshold float64) error {
+	singles, err := v.tally(places, threshold)
 	if err != nil {
 		return err
 	}
@@ -323,11 +323,11 @@ func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, zero flo
 	v.Effect = &pooled
 	verdict := judge.VerdictOf(pooled, p)
 	switch {
-	case zero != 0 && pooled.Low > zero:
+	case threshold != 0 && pooled.Low > threshold:
 		verdict = judge.Helps
-	case zero != 0 && pooled.High < zero:
+	case threshold != 0 && pooled.High < threshold:
 		verdict = judge.Hurts
-	case zero != 0:
+	case threshold != 0:
 		verdict = judge.Unclear
 	}
 	otherSize := v.Published != nil && *v.Published > 0 && (pooled.Low > 2**v.Published || pooled.High < *v.Published/2)

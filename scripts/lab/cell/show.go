@@ -17,8 +17,8 @@ import (
 
 var gonbPackage = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]*\n`)
 
-// goCommand runs the first go command in PATH outside bin. If it builds a notebook cell (main.go in the working
-// directory), the cell also shows the value of main's last line.
+// goCommand runs the first go command in PATH outside the folder bin. If it builds a notebook cell (main.go in the
+// working directory), the cell also shows the value of main's last line.
 func goCommand(bin, project string, args []string) error {
 	command, err := goAfter(bin)
 	if err != nil {
@@ -70,8 +70,8 @@ func goAfter(bin string) (string, error) {
 	return "", errors.New("no go command in PATH: install Go and run 'make setup-lab'")
 }
 
-// showing passes main's last expression to nb.Show without changing line numbers. It returns nil if there is nothing to
-// show.
+// showing returns source with main's last expression passed to nb.Show, and with unchanged line numbers. It returns nil
+// if there is nothing to show.
 func showing(source []byte, project string) []byte {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", source, 0)
@@ -112,7 +112,7 @@ func shows(file *ast.File, x ast.Expr, project string) bool {
 	case *ast.SelectorExpr:
 		name, ok := f.X.(*ast.Ident)
 		if !ok || name.Obj != nil {
-			// A method may have no result: then the build with its display fails, and goCommand builds the unchanged cell.
+			// If the method has no result, the build that shows it fails, and goCommand builds the unchanged cell.
 			return true
 		}
 		for _, i := range file.Imports {

@@ -1,5 +1,4 @@
-// Command export writes a graph, and the split of the comparison with other libraries (10 % train nodes), as raw
-// arrays:
+// Command export writes a graph as raw arrays, with the split (10 % train nodes) on which other libraries are compared:
 //
 //	go run ./scripts/peers/export cora FOLDER
 package main

@@ -1,4 +1,4 @@
-// A user's program with a model of its own, trained by GoMLX's trainer on a backend that GoMLX opened, saved and
+// A user's program: GoMLX's trainer trains a model of the user's, on a backend that GoMLX opened. The model is saved and
 // loaded.
 package main
 
