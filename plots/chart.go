@@ -20,7 +20,8 @@ type Series struct {
 	Reference   bool      // values published by others, drawn dashed with hollow markers
 	HideMarkers bool
 	Scattered   bool // small markers without a line
-	// Of names an earlier series, whose colour and marker shape this series takes. This series' line is dashed.
+	// Of names an earlier series, whose colour and marker shape this series takes. A dashed line tells this series
+	// apart.
 	Of string
 	// Cells hold the data from which a script can compute each point again; "" or nil if there is none.
 	Cells []string
@@ -32,8 +33,8 @@ type Series struct {
 
 // Chart draws series over one pair of axes.
 //
-// A series with [Series.Reference] takes the colour and shape of the series with whose name its own begins: "GIN, paper"
-// takes those of "GIN".
+// A series with [Series.Reference] whose name begins with another series' name takes that series' colour and shape:
+// "GIN, paper" takes those of "GIN".
 type Chart struct {
 	ID, Title, Caption string
 	XLabel, YLabel     string  // each with its unit

@@ -68,7 +68,7 @@ func (e Effect) check(columns int) error {
 	return checkInterval(e.Value, e.Low, e.High)
 }
 
-// SVG returns a drawing of f, as [Chart.SVG] does. A point is filled if its interval excludes 0.
+// SVG returns a drawing of f in the format of [Chart.SVG]. A point is filled if its interval excludes 0.
 func (f Forest) SVG() ([]byte, error) {
 	if err := f.Check(); err != nil {
 		return nil, err

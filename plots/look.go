@@ -7,7 +7,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// order is the order in which series take colours, by index. The two colours that look most like another come last.
+// order is the order in which series take colours. The two colours that look most like another come last.
 var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
 const brokenDash, referenceDash = "5,3", "5,4"
@@ -19,7 +19,7 @@ type look struct {
 	small         bool
 }
 
-// looks returns the colour, marker shape and dashes of each series. Up to 56 series differ in colour or shape.
+// looks makes up to 56 series differ in colour or shape.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
@@ -90,8 +90,8 @@ const (
 
 var polygons = [shapes - 1]struct {
 	corners int
-	// start is the angle of the first corner, in radians. scale is the distance of the corners from the centre, divided
-	// by the marker's radius. For every second corner, the distance is multiplied by inner.
+	// start is the angle of the first corner. The corners' radius is scale times the marker's. Every second corner's
+	// radius is inner times that.
 	start, scale, inner float64
 }{
 	{4, math.Pi / 4, 1.2, 1}, {3, math.Pi / 2, 1.3, 1}, {4, math.Pi / 2, 1.3, 1}, {3, -math.Pi / 2, 1.3, 1},

@@ -43,10 +43,10 @@ type panel struct {
 	frame  frame
 	corner point
 	looks  []look
-	named  bool // each line's name is drawn at its end, not in a legend
+	named  bool
 }
 
-// SVG returns a drawing of p, as [Chart.SVG] does.
+// SVG returns a drawing of p in the format of [Chart.SVG].
 func (p Panels) SVG() ([]byte, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (p Panels) SVG() ([]byte, error) {
 	return d.close(), nil
 }
 
-// Places returns each panel's [Chart.Places], with the panel's title in each name.
+// Places returns each panel's [Chart.Places], with the panel's title in the name of each [Place].
 func (p Panels) Places() ([]Place, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

@@ -50,9 +50,9 @@ func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 		return 0, err
 	}
 
-	// A row of zeros has distance 1 from all other rows. For any other row, with u_i = h_i/|h_i|, the sum Σ_j D_ij has
-	// three terms: Σ_j |u_i-u_j|²/2 over rows that are not zeros, minus the distances that count as 0 (d.nearSum), plus 1
-	// for each row of zeros.
+	// A row of zeros has distance 1 from all other rows. For any other row, with u_i = h_i/|h_i|, Σ_j D_ij is the sum
+	// of |u_i-u_j|²/2 over rows that are not zeros, minus the distances that count as 0 (d.nearSum), plus 1 for each
+	// row of zeros.
 	total, counted := float64(zeros), zeros
 	for _, d := range found {
 		far := nodes - d.near
@@ -94,7 +94,7 @@ func unitRows(h []float32, width int) (units []float64, zeros int, err error) {
 	return units, zeros, nil
 }
 
-// squaredChords returns Σ_j |u_i-u_j|² for every row u_i, by the rows' centre c:
+// squaredChords returns Σ_j |u_i-u_j|² for every row u_i, by the rows' mean c:
 //
 //	Σ_j |u_i-u_j|² = n·|u_i-c|² + Σ_j |u_j-c|²,  because Σ_j (u_j-c) = 0
 //
@@ -170,8 +170,8 @@ func directions(units []float64, width int) []direction {
 	return found
 }
 
-// findNear finds the pairs of directions whose distance counts as zero. It compares only directions whose shadows differ
-// by at most the constant reach. It sums integers, so the order of additions does not matter.
+// findNear finds the pairs of directions whose distance counts as zero. It compares only directions whose shadows
+// differ by at most the constant reach. It sums integers, so the order of additions does not matter.
 func findNear(ctx context.Context, ds []direction, nodes int) error {
 	const reach = madZeroChord + 1e-10 // allows for rounding of shadows
 	const zero = madZeroChord * madZeroChord

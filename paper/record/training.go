@@ -90,12 +90,11 @@ type Reading struct {
 	BestEpoch    int     `json:"best_epoch"`
 }
 
-// Readings maps each [Cell.ReadingName] to a trial's results under that stopping rule and that way for new nodes to
-// join the graph.
+// Readings maps each [Cell.ReadingName] to a trial's results under that stopping rule and way for new nodes to join.
 type Readings map[string]Reading
 
-// ReadingName returns the stopping rule and, if inductive, how new nodes join the graph: "either/train-edges" is the rule
-// "either" with the arrivals "train-edges".
+// ReadingName returns the stopping rule and, if inductive, how new nodes join the graph: "either/train-edges" is the
+// rule "either" with the arrivals "train-edges".
 func (c Cell) ReadingName() string {
 	if c.Setting != datasets.Inductive {
 		return string(c.Parameters.StopOn)
@@ -119,7 +118,8 @@ func ReadingNames(setting datasets.Setting) (all []string) {
 }
 
 // Trained returns the experiment to run for c's results: each of its trials has a [Reading] for every stopping rule and
-// every way for new nodes to join. The experiment has the preset's stopping rule and arrivals, and a new split per trial.
+// every way for new nodes to join. The experiment has the preset's stopping rule and arrivals, and a new split per
+// trial.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -134,8 +134,8 @@ func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
 }
 
-// As returns r as a record of c, with the numbers of r's [Reading] for c, and whether r has that reading. Accuracy, micro
-// F1 and losses are missing.
+// As returns r as a record of c, with the numbers of r's [Reading] for c, and whether r has that reading. Accuracy,
+// micro F1 and losses are missing.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

@@ -34,7 +34,7 @@ func (e *Evidence) grid() ([][]judge.Answer, error) {
 	return e.answers, nil
 }
 
-// Answers returns masking's effects in the cited reading, the main interpretation of the paper (PROTOCOL-2.md).
+// Answers returns masking's effects in the main interpretation of the paper (PROTOCOL-2.md).
 func (e *Evidence) Answers() (all []judge.Answer, err error) {
 	grid, err := e.grid()
 	if err != nil {
@@ -190,8 +190,8 @@ func effectNote(a judge.Answer) string {
 	return note
 }
 
-// AnswersTable returns masking's effects next to the published gains. The effects are those in each interpretation of
-// the paper that [judge.Choices] lists. Each effect is a mean over train set sizes.
+// AnswersTable returns masking's effects in each interpretation of the paper in [judge.Choices], next to the published
+// gains. Each effect is a mean over train set sizes.
 func (e *Evidence) AnswersTable() (plots.Table, error) {
 	t := plots.Table{ID: AnswersID, Title: "What node masking changes in the cited reading", Sections: true,
 		Header: []string{"model", "data, setting", "splits", "effect [95 %]", "p (Holm)", "verdict", "paper", "all edges",
@@ -240,8 +240,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 	return t, nil
 }
 
-// PartForest draws masking's effect on Cora in each interpretation of the paper that part lists. part is
-// [judge.Departures] or [judge.Scale].
+// PartForest draws masking's effect on Cora in each interpretation of the paper in part, which is [judge.Departures] or
+// [judge.Scale].
 func (e *Evidence) PartForest(part judge.Part) (plots.Forest, error) {
 	title := map[judge.Part]string{judge.Departures: "One step away from the cited reading",
 		judge.Scale: "Normalisation and rescaling"}[part]

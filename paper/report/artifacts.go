@@ -58,7 +58,7 @@ type Artifact struct {
 	Tuned bool
 
 	Claims []Claim
-	// Elsewhere marks artifacts that run only if named, because they need a download or long trials.
+	// Elsewhere marks artifacts that run only if asked for by name, because they need a download or long trials.
 	Elsewhere bool
 }
 

@@ -35,7 +35,7 @@ const (
 	aboutBeyond    = "Beyond the paper"
 )
 
-// Subjects returns the subjects of claims in the order shown.
+// Subjects returns the subjects of claims in their order in reports.
 func Subjects() []string {
 	return []string{aboutGIN, aboutAttention, aboutMAD, aboutCaching, aboutKeepRates, aboutLosses, aboutBeyond}
 }
@@ -101,7 +101,7 @@ func claimsOfGIN(id, data string) []Claim {
 			Judge: inCited(data, "gin", setting, false)}
 		switch {
 		case data == "reddit" && setting == datasets.Transductive:
-			continue // the paper could not run Reddit
+			continue // the paper could not run Reddit transductively
 		case data == "reddit":
 			c.Judge = overPairs(points, gains(data, "gin", []datasets.Setting{setting}, Sizes()[:5], asIs))
 		case data == "citeseer":
@@ -145,7 +145,7 @@ func claimOfMoreInductively(id string) Claim {
 
 func (e *Evidence) judgeMoreInductively() Verdict {
 	v := Verdict{Unit: points, command: "nodemask report cited --data cora"}
-	const ten, fifty, ninety = 0, 2, 3 // indices of judge.Sizes
+	const ten, fifty, ninety = 0, 2, 3 // indices in judge.Sizes
 	var all [][]float64
 	for _, model := range []string{"gat", "sgat"} {
 		gain := map[datasets.Setting][][]float64{}

@@ -65,8 +65,8 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere returns the score on seed of the keep rate that is best on all other seeds, and the number of those seeds.
-// It considers only keep rates for which include is true.
+// bestElsewhere returns the score on seed of the included keep rate that is best on all other seeds, and the number of
+// those seeds.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {

@@ -65,7 +65,7 @@ func publishedContrast(data string, c judge.Contrast) *float64 {
 	return &mean
 }
 
-// claimsOfNodes compares counts of nodes without a statistical test, as they depend only on the split.
+// claimsOfNodes compares counts of nodes without a statistical test, as the counts depend only on the split.
 func claimsOfNodes(id, data string) []Claim {
 	p, on := publishedCaching(data), " ("+DataTitle(data)
 	all := float64(p.nodes)

@@ -18,10 +18,10 @@ type Evidence struct {
 	OnError func(error)
 
 	load     func(...record.Pair) ([]record.Record, error)
-	all      *record.Results    // trials of the first protocol
-	cited    *record.Results    // trials of the second protocol
-	third    *record.Results    // trials of the third protocol
-	answers  [][]judge.Answer   // nil: not computed yet
+	all      *record.Results // trials of the first protocol
+	cited    *record.Results // trials of the second protocol
+	third    *record.Results // trials of the third protocol
+	answers  [][]judge.Answer
 	verdicts map[string]Verdict // by claim ID
 	err      error
 

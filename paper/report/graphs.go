@@ -52,8 +52,8 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 			if a.Effect != nil {
 				text = fmt.Sprintf("%s, %s", intervalText(a.Effect.Pooled, 1), a.Verdict)
 				if f, _ := judge.GraphFileOf(data); slices.ContainsFunc(a.Effect.Plain, func(f1 float64) bool {
-					// 0.1 points are slack: as nodes are whole, the largest class's share of a test set differs a little from
-					// its share of the graph.
+					// 0.1 points are slack: nodes are whole, so a test set's share of the largest class can differ
+					// slightly from the graph's.
 					return f1 <= f.ConstantF1()+0.1
 				}) {
 					text += "‡"
@@ -87,7 +87,8 @@ func (e *Evidence) gatElsewhere() (string, error) {
 		len(judge.Graphs.Data()), verdicts[judge.Hurts], len(answers), verdicts[judge.Helps]), err
 }
 
-// OneSign says whether masking's effect has the same sign on all graphs (hypothesis H2 of PROTOCOL-3.md).
+// OneSign returns a sentence on whether masking's effect has the same sign on all graphs (hypothesis H2 of
+// PROTOCOL-3.md).
 func (e *Evidence) OneSign() (string, error) {
 	answers, err := judge.GraphAnswers(e.third, "gin")
 	if err != nil {
@@ -110,8 +111,8 @@ func (e *Evidence) OneSign() (string, error) {
 	return "Has the effect one sign over all nine graphs? " + strings.Join(words, "; ") + ".\n", nil
 }
 
-// BeforehandTable returns the rank correlations of masking's effect with quantities that may predict it (hypothesis H3 of
-// PROTOCOL-3.md).
+// BeforehandTable returns the rank correlations of masking's effect with quantities that may predict it (hypothesis H3
+// of PROTOCOL-3.md).
 func BeforehandTable() plots.Table {
 	t := plots.Table{ID: "beforehand", Title: "What tells beforehand", Header: []string{"quantity", "masking",
 		"masking, rescaled"}, Caption: fmt.Sprintf("Spearman's rank correlation with the effect over %d cases (graph, "+
@@ -135,8 +136,8 @@ func bestQuantity() judge.Quantity {
 	return judge.CaseQuantities()[best]
 }
 
-// GraphsForest draws masking's effect on each graph, by setting and train set size, ordered by [bestQuantity], which
-// correlates most with the effect.
+// GraphsForest draws masking's effect on each graph, by setting and train set size. Graphs are ordered by
+// [bestQuantity], the best predictor known before training.
 func GraphsForest() plots.Forest {
 	by := bestQuantity()
 	f := plots.Forest{ID: GraphsID, Title: "What masking adds to GIN, by graph", Width: 1000,
@@ -167,7 +168,7 @@ func sortedBy(by judge.Quantity, setting datasets.Setting, trainPercent int) (ca
 	return cases
 }
 
-// elsewhere estimates the quantities of graphs that were not run, from their numbers of nodes and edges.
+// elsewhere estimates quantities of the catalogue's graphs that were not run, from their numbers of nodes and edges.
 func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
 	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // names differ
 	for _, c := range judge.Cases() {
@@ -247,7 +248,7 @@ func spanOf(effects []judge.CaseEffect) (span string, up, down int) {
 	return plots.Signed(low, 1) + " to " + plots.Signed(high, 1), counts[judge.Helps], counts[judge.Hurts]
 }
 
-// graphsSentence summarises masking's effect on GIN. It returns "" if the third protocol's cases are missing.
+// graphsSentence summarises masking's effect on GIN, or returns "" if the third protocol's cases are missing.
 func (e *Evidence) graphsSentence() (string, error) {
 	fewest, graphs := judge.Splits, map[string]bool{}
 	effects := map[int][]judge.CaseEffect{}

@@ -33,8 +33,8 @@ const notMeasured = "Not everything has been measured yet.\n"
 
 var errMissing = errors.New("not measured yet")
 
-// Prose fills a template of the folder prose with numbers, or returns a note if numbers are missing. If the numbers make
-// a sentence of the template false, it returns an error.
+// Prose fills a template of the folder prose with numbers, or returns a note if numbers are missing. If the numbers
+// make a sentence of the template false, it returns an error.
 func (e *Evidence) Prose(name string) (string, error) {
 	source, err := prose.ReadFile("prose/" + name + ".md.tmpl")
 	if err != nil {
@@ -85,17 +85,18 @@ func (e *Evidence) words() text.FuncMap {
 			return count(all, func(x effect) bool { return x.Verdict != word }) == 0
 		},
 		"ascends": func(x []float64) bool { return slices.IsSorted(x) },
-		"back":    func(x []float64) bool { return x[1] < min(x[0], x[2]) && math.Abs(x[2]-x[0]) < (x[0]-x[1])/2 },
-		"mads":    func(x []float64) string { return fmt.Sprintf("%.2f, %.2f, %.2f", x[0], x[1], x[2]) },
-		"half":    func(x float64) float64 { return x / 2 },
-		"above":   func(all []effect) int { return count(all, func(x effect) bool { return x.Low > 0 }) },
-		"below":   func(all []effect) int { return count(all, func(x effect) bool { return x.High < 0 }) },
-		"rises":   func(x effect) bool { return x.Low > 0 },
-		"falls":   func(x effect) bool { return x.High < 0 },
-		"settle":  func(x effect) bool { return x.Low > 0 || x.High < 0 },
-		"signed":  func(x float64) string { return plots.Signed(x, 1) },
-		"abs":     func(x float64) string { return fmt.Sprintf("%.1f", math.Abs(x)) },
-		"two":     func(x float64) string { return plots.Signed(x, 2) },
+		// back reports whether x falls and then comes back to near its start.
+		"back":   func(x []float64) bool { return x[1] < min(x[0], x[2]) && math.Abs(x[2]-x[0]) < (x[0]-x[1])/2 },
+		"mads":   func(x []float64) string { return fmt.Sprintf("%.2f, %.2f, %.2f", x[0], x[1], x[2]) },
+		"half":   func(x float64) float64 { return x / 2 },
+		"above":  func(all []effect) int { return count(all, func(x effect) bool { return x.Low > 0 }) },
+		"below":  func(all []effect) int { return count(all, func(x effect) bool { return x.High < 0 }) },
+		"rises":  func(x effect) bool { return x.Low > 0 },
+		"falls":  func(x effect) bool { return x.High < 0 },
+		"settle": func(x effect) bool { return x.Low > 0 || x.High < 0 },
+		"signed": func(x float64) string { return plots.Signed(x, 1) },
+		"abs":    func(x float64) string { return fmt.Sprintf("%.1f", math.Abs(x)) },
+		"two":    func(x float64) string { return plots.Signed(x, 2) },
 		"hundredths": func(x float64) string {
 			return fmt.Sprintf("%.2f", math.Abs(x))
 		},

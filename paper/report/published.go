@@ -17,7 +17,7 @@ type column struct {
 	plain, masked []float64
 }
 
-// columns holds the paper's tables 3a to 3c (GIN on Cora, PubMed, Reddit) and 1 (GAT and SGAT on Cora).
+// columns holds the paper's tables 3a to 3c (GIN on Cora, PubMed, Reddit) and table 1 (GAT and SGAT on Cora).
 var columns = []column{
 	{"cora", "gin", datasets.Inductive, []float64{52.91, 71.10, 74.71, 78.84, 83.07, 85.46, 85.13},
 		[]float64{56.38, 74.38, 77.94, 80.98, 84.49, 86.88, 86.63}},

@@ -18,8 +18,8 @@ import (
 // IsChart reports whether an artifact is a chart.
 func (a Artifact) IsChart() bool { return len(a.Curves) > 0 }
 
-// Table returns means ± standard deviations, published values and our differences from them. A mean is bold if it differs
-// significantly from that of [Entry.Against].
+// Table returns means ± standard deviations, published values and our differences from them. A mean is bold if it
+// differs significantly from that of [Entry.Against].
 func (a Artifact) Table(r *record.Results) plots.Table {
 	t := plots.Table{ID: a.ID, Title: a.Title, Caption: a.About, Header: slices.Concat(a.Labels, nil),
 		TextColumns: len(a.Labels)}
@@ -77,8 +77,8 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	return c, c.Trials >= 2
 }
 
-// Chosen returns JSON from which a web page can train the experiment c. It has c's keep rate, and the settings in which c
-// differs from [paper.Cell], or from [paper.Masked] if c is masked. Chosen returns "" if web pages lack the data set.
+// Chosen returns JSON from which a web page can train the experiment c. It has c's keep rate, and the settings in which
+// c differs from [paper.Cell], or from [paper.Masked] if c is masked. Chosen returns "" if web pages lack the data set.
 func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""
@@ -96,7 +96,7 @@ func Chosen(c record.Cell) string {
 }
 
 // Described returns the note on a point of a [plots.Series]: the number of c's trials, their command and their scores.
-// After a line "%%" follows notebook code that reruns the first trial of c and of each of others.
+// After a line "%%" follows notebook code that reruns the first trial of c and of each experiment in others.
 func Described(r *record.Results, c record.Cell, others ...record.Cell) string {
 	trials := r.Trials(c)
 	words, seed := fmt.Sprintf("%d trials", len(trials)), uint64(1)

@@ -200,8 +200,8 @@ func tableScale(id, data string) Artifact {
 	return a
 }
 
-// overKeepRates returns a curve over the keep rates in the paper's appendix and the keep rate 1 (no masking). Even at 1,
-// [paper.Masked] removes attention dropout, so the points differ only in masking.
+// overKeepRates returns a curve over the keep rates in the paper's appendix and the keep rate 1 (no masking). Even at
+// 1, [paper.Masked] removes attention dropout, so the points differ only in masking.
 func overKeepRates(name string, c record.Cell, masked func(record.Cell, float64) record.Cell) Curve {
 	curve := Curve{Name: name}
 	for _, p := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1} {

@@ -22,7 +22,7 @@ type Verdict struct {
 	// Effect is the mean over comparisons, above 0 if it agrees with the claim; it may be nil.
 	Effect     *stats.TTest
 	Unit       string
-	Published  *float64 // the paper's mean over these comparisons, or nil
+	Published  *float64 // the paper's mean effect over these comparisons, or nil
 	Robust     string   // result in other interpretations of the paper; "" if there are none
 	Detectable float64  // for CannotTell: the true difference that trials would find with a power of 80 %
 	Figures    string   // the numbers behind the grade, on one line
@@ -303,9 +303,9 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 }
 
 // gradeCited grades the claim that an effect is above threshold: 0 or, for "loses at most one point", -1. If threshold
-// is 0, [judge.VerdictOf] decides whether the effect is above or below 0. Otherwise the interval alone decides.
+// is 0, [judge.VerdictOf] decides whether the effect is above or below 0. Otherwise the 95 % interval alone decides.
 //
-//   - reproduced: the effect is above the threshold, and of about the published size.
+//   - reproduced: the effect is above the threshold, except for the next case.
 //   - same direction: the effect is above the threshold, but its whole interval is above 2·v.Published or below
 //     v.Published/2. Or the effect is neither above nor below the threshold, but nine in ten comparisons are above 0.
 //   - contradicted: the effect is below the threshold.

@@ -26,7 +26,7 @@ func main() {
 	if err == nil {
 		return
 	}
-	if !errors.As(err, new(*exec.ExitError)) { // else go has printed the reason
+	if !errors.As(err, new(*exec.ExitError)) { // otherwise the go command has printed the reason
 		fmt.Fprintln(os.Stderr, "build:", err)
 	}
 	os.Exit(1)

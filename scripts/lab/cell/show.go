@@ -100,7 +100,7 @@ var quiet = []string{"Tree", "Reading", "Sweep"}
 func shows(file *ast.File, x ast.Expr, project string) bool {
 	call, ok := x.(*ast.CallExpr)
 	if !ok {
-		return true // Go rejects any other expression on a line of its own
+		return true // Go rejects expressions other than calls on a line of their own
 	}
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
