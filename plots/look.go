@@ -19,7 +19,7 @@ type look struct {
 	small         bool
 }
 
-// looks makes up to 56 series differ in colour or shape.
+// looks returns each series' look. Up to 56 series differ in colour or shape.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0

@@ -240,8 +240,8 @@ func (e *Evidence) AnswersTable() (plots.Table, error) {
 	return t, nil
 }
 
-// PartForest draws masking's effect on Cora in each interpretation of the paper in part, which is [judge.Departures] or
-// [judge.Scale].
+// PartForest draws masking's effect on Cora in each interpretation of the paper that belongs to part:
+// [judge.Departures] or [judge.Scale].
 func (e *Evidence) PartForest(part judge.Part) (plots.Forest, error) {
 	title := map[judge.Part]string{judge.Departures: "One step away from the cited reading",
 		judge.Scale: "Normalisation and rescaling"}[part]

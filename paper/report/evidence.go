@@ -96,7 +96,7 @@ func (e *Evidence) Trials() (n int) {
 	return n
 }
 
-// ReadOff reports whether the protocols' trials contain the numbers of the experiment c.
+// ReadOff reports whether the protocols' trials cover the experiment c.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)

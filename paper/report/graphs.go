@@ -213,7 +213,7 @@ func PredictionsTable() plots.Table {
 // dense is the mean degree from which on a graph counts as dense; Reddit's mean degree is 492.
 const dense = 30
 
-// DenseGraphs returns a sentence on masking on dense graphs, which stand in for the paper's Reddit.
+// DenseGraphs returns a sentence on masking's effect on dense graphs, which stand in for the paper's Reddit.
 func DenseGraphs() string {
 	var names, parts []string
 	for _, size := range []int{10, 50} {
