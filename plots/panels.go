@@ -43,7 +43,7 @@ type panel struct {
 	frame  frame
 	corner point
 	looks  []look
-	named  bool
+	named  bool // each line's name is drawn at the line's end, not in a legend
 }
 
 // SVG returns a drawing of p in the format of [Chart.SVG].
