@@ -12,14 +12,14 @@ import (
 // Layer computes all nodes' next representations: h^(k-1) → h^(k).
 type Layer interface {
 	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. It makes weights in scope with [Weights],
-	// [GlorotWeights], [ZeroWeights] or VariableWithValue; equal names share a variable. mask [nodes, 1], the paper's δ
-	// (nil: no masking), multiplies what a node contributes to other nodes. It multiplies a node's contribution to
-	// itself only if the layer's equation says so. Layers never draw masks.
+	// [GlorotWeights], [ZeroWeights] or VariableWithValue; equal names share a variable. mask [nodes, 1] is the paper's
+	// δ; nil means no masking. It multiplies what a node contributes to other nodes. It multiplies a node's
+	// contribution to itself only if the layer's equation says so. Layers never draw masks.
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 
-// Masked returns h [nodes, width] with row u multiplied by δ(u), from mask [nodes, 1]; h for a nil mask. The mask gets
-// no gradient. Methods of [Neighbours] that take a mask apply it themselves.
+// Masked returns h [nodes, width] with each row u multiplied by δ(u), given as mask [nodes, 1]. For a nil mask it
+// returns h. The mask gets no gradient. Methods of [Neighbours] that take a mask apply it themselves.
 func Masked(h, mask *Node) *Node {
 	if mask == nil {
 		return h

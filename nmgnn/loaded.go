@@ -18,12 +18,13 @@ import (
 // Loaded is a graph and its features in variables: the input of a [Model].
 type Loaded struct {
 	near   *adjacency
-	sparse *sparseFeatures // nil if dense
+	sparse *sparseFeatures // nil if features are stored densely
 	dense  *model.Variable
-	denseT *model.Variable // dense's transpose; nil if the backend is not faster with it
-	// for sparse features stored densely: each element's index among the sparse entries, from which dropout draws
+	denseT *model.Variable // the transpose of the field dense; nil if the backend is not faster with it
+	// positions is set for sparse features that are stored densely. It holds each element's index among the sparse
+	// entries, by which dropout draws.
 	positions *model.Variable
-	large     bool // dense must not be copied
+	large     bool // the matrix in the field dense is large and must not be copied
 }
 
 // LoadOptions configure [Load].
@@ -33,12 +34,12 @@ type LoadOptions struct {
 	Backend   compute.Backend
 	Gradients bool // allows computations with gradients
 	// Room and FeatureRoom are the largest numbers of entries that the graph and the sparse features may have in a
-	// later [Loaded.Replace]; 0 means as many as now. With scatter operations these numbers cannot change.
+	// later [Loaded.Replace]; 0 means as many as now. With scatter operations, the numbers of entries cannot change.
 	Room, FeatureRoom int
 	// Directed stores the graph's transpose even if the graph is symmetric, so that a directed graph can replace it.
 	Directed bool
-	// Share is a backend with which the variables share memory, so that replacing them is faster; nil: none. With
-	// Share, dense features may stay zero until [Loaded.FillFeatures] or [Loaded.Replace] sets them.
+	// Share is a backend with which the variables share memory, so that replacing them is faster; nil means none. If
+	// Share is set, dense features may stay zero until [Loaded.FillFeatures] or [Loaded.Replace] sets them.
 	Share compute.Backend
 }
 
@@ -85,8 +86,7 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 }
 
 // WithEdges returns d's features with another graph that has the same number of nodes, for computations without
-// gradients. It stores the graph below path, and reserves space for as many entries as room says (0: as many as edges
-// has).
+// gradients. It stores the graph below path, with space for room entries or, if that is less, for those of edges.
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
@@ -97,8 +97,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions returns each nonzero entry's index in the sparse matrix. Dropout draws by this index, so with the same
-// seed it drops the same entries from dense features as from sparse ones.
+// densePositions returns, for each element of the dense matrix, its index among the entries of the sparse matrix.
+// Dropout draws by this index, so with the same seed it drops the same entries from dense features as from sparse ones.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {
@@ -119,7 +119,8 @@ func transposed(x []float32, rows, columns int) []float32 {
 	return t
 }
 
-// Neighbours returns the graph for one run of a model: with gradients if train, with dropout unless random is nil.
+// Neighbours returns the graph for one run of a model: with gradients if train is true, and with dropout unless random
+// is nil.
 func (d *Loaded) Neighbours(train bool, random *Random) Neighbours {
 	return Neighbours{adjacency: d.near, product: d.near.product, train: train, random: random.generator(),
 		kept: new(*Node)}
@@ -145,13 +146,14 @@ func (d *Loaded) SetDegrees(degrees []float32) error {
 // SetOwn marks the rows over which batch normalisation runs: own [nodes] is 1 for them, else 0.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.set(&d.near.own, "own", own) }
 
-// NeedsMasked reports whether a computation built over the graph reads masked neighbours, as attention's softmax does.
+// NeedsMasked reports whether a computation that was built over the graph reads the rows of masked neighbours, as
+// attention's softmax does. If so, they must not be left out.
 func (d *Loaded) NeedsMasked() bool {
 	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
 }
 
 // Replace gives compiled computations another graph and features of the same shapes. It returns an error if they do not
-// fit. After an error, compute nothing until a Replace succeeds.
+// fit. After an error, compute nothing until a later Replace succeeds.
 func (d *Loaded) Replace(edges *csr.Graph, x datasets.Features) error {
 	if x.Rows != edges.NumNodes() {
 		return fmt.Errorf("%d rows of features for %d nodes", x.Rows, edges.NumNodes())

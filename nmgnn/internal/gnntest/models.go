@@ -14,17 +14,17 @@ import (
 )
 
 // CaseFeatures is the number of input features, and of hidden units: a residual connection from the features needs
-// equally many.
+// equal numbers.
 const CaseFeatures = 6
 
-// Case is a test case: Change sets the hyperparameters of its model, Name names them.
+// Case is a test case: Change sets its model's hyperparameters, and Name names the model and what is changed.
 type Case struct {
 	Name   string
 	Change func(p *hyper.Parameters)
 }
 
 // AllCases returns a case for each model and each option that all models have, then cases for options that only some
-// have.
+// models have.
 func AllCases(models []string) (all []Case) {
 	add := func(name string, change func(p *hyper.Parameters)) { all = append(all, Case{name, change}) }
 	for _, model := range models {

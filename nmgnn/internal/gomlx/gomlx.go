@@ -37,8 +37,8 @@ func (b brief) Error() string {
 
 func (b brief) Unwrap() error { return b.error }
 
-// Guard must be deferred. If the function panics with an error, Guard stores that in err, prefixed with doing. A panic
-// with another value is a bug and continues.
+// Guard must be deferred. If the deferring function panics with an error, Guard stores the error in err, after the text
+// doing. A panic with another value is a bug and continues.
 func Guard(err *error, doing string) {
 	switch r := recover().(type) {
 	case nil:
@@ -89,7 +89,7 @@ func Matrices[M ~matrix](outputs []*tensors.Tensor) ([]M, error) {
 	return all, nil
 }
 
-// matrix is infer.Representation, which this package cannot import.
+// matrix has the fields of infer.Representation, which this package cannot import.
 type matrix = struct {
 	Rows, Width int
 	Values      []float32
@@ -106,7 +106,7 @@ func Finalize(outputs []*tensors.Tensor) {
 // generator, runs with and without masking get the same initial weights and dropped features.
 func HostRandom(seed uint64, purpose string) *rand.Rand { return rand.New(HostSource(seed, purpose)) }
 
-// HostSource returns the source of [HostRandom], whose state can be saved.
+// HostSource returns the generator behind [HostRandom], whose state can be saved.
 func HostSource(seed uint64, purpose string) *rand.PCG {
 	// FNV-1a of the purpose is stable across versions and platforms, unlike maphash.
 	h := uint64(14695981039346656037)
@@ -122,7 +122,7 @@ const (
 	DataScope  = "data"
 )
 
-// weight is infer.Weight, which this package cannot import.
+// weight has the fields of infer.Weight, which this package cannot import.
 type weight = struct {
 	Path       string
 	Dimensions []int
@@ -143,8 +143,9 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// othersParam marks computations that GoMLX's trainers build. Elsewhere [Make] records the range of initial values in
-// the scope's parameters; in these it does not, because a checkpoint would save the parameters.
+// othersParam marks computations that GoMLX's trainers build. In other computations, [Make] records the range of
+// initial values in the scope's parameters. In marked ones it does not, because checkpoints would save these
+// parameters.
 const othersParam = "/nodemask_others"
 
 // LeaveToOthers lets GoMLX, not [FirstValue], initialise the variables that are made later in g.

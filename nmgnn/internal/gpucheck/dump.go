@@ -27,7 +27,7 @@ var (
 	swap     = regexp.MustCompile(`\batom(?:\.\w+)*\.cas\b`)
 )
 
-// readDump reads what the compiler wrote about one program: the files in folder, and its messages.
+// readDump reads what the compiler wrote about one program: files in folder, and printed messages.
 func readDump(folder, messages string) (m measured, err error) {
 	read := func(pattern string) (text string) {
 		files, _ := fs.Glob(os.DirFS(folder), pattern)

@@ -5,8 +5,8 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 )
 
-// Attention is the input of [Product.Attend], which returns y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of
-// each row v. In each head, α is the softmax of the scores of row v.
+// Attention is the input of [Product.Attend], which returns y_v = Σ_u drop(α_vu)·mask_u·h_u for each row v. The sum is
+// over the entries (v, u) of the row; drop is dropout. In each head, α is the softmax of the scores of row v.
 type Attention struct {
 	// Scores is [slots, heads]; slots are entries and padding. If it is nil, entry (v, u) has the score
 	// LeakyReLU(Source_u + Target_v): Slope is LeakyReLU's slope for negative inputs, Source is [columns, heads] and
@@ -14,7 +14,7 @@ type Attention struct {
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
-	// Values [columns, width] is h. Mask [columns, 1] multiplies the rows of h and gets no gradient.
+	// Values [columns, width] is h in the formula. Mask [columns, 1] multiplies the rows of h and gets no gradient.
 	Values, Mask *Node
 	// Present [slots, 1] is 1 for entries to use and 0 for entries to ignore. If nil, all are used.
 	Present *Node
@@ -52,8 +52,8 @@ func attendByParts(p Product, a Attention) *Node {
 	if !a.Gradients {
 		return y
 	}
-	// Let d be the loss's gradient towards the result y, d' = d / Σ_w q_vw, q the exponentials of the scores e, and
-	// kept the exponentials after dropout. The gradients towards h and e are:
+	// Let d be the loss's gradient towards the result y, q the exponentials of the scores e, and kept these
+	// exponentials after dropout. With d'_v = d_v / Σ_w q_vw, the gradients towards h and e are:
 	//	∂h_u = Σ_v kept_vu·d'_v,   ∂e_vu = kept_vu·⟨d'_v, h_u⟩ - q_vu·⟨d'_v, y_v⟩
 	return WithAdjoints(y, Argument{heard, func(v *Node) *Node { return p.Back(perHead(v, inverse), nil, kept) }},
 		Argument{e, func(v *Node) *Node {
@@ -63,8 +63,8 @@ func attendByParts(p Product, a Attention) *Node {
 		}})
 }
 
-// RowSoftmax returns each row's softmax exp(e_vu) / Σ_w exp(e_vw), for each column of e [slots, heads]. present is
-// [Attention].Present.
+// RowSoftmax returns each row's softmax exp(e_vu) / Σ_w exp(e_vw), for each column of e [slots, heads]. present [slots,
+// 1] is as in [Attention].
 func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	there, e := Among(p, e, present)
 	// The maximum only keeps exp in range, so it needs no gradient.
@@ -75,15 +75,16 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	return Mul(q, Targets(p, Inverse(sum), gradients))
 }
 
-// Among returns which entries of e [slots, width] are neither padding nor zero in present [slots, 1]. It also returns a
-// copy of e with [Lowest] in all other entries, so that no maximum picks them.
-func Among(p Product, e, present *Node) (is, among *Node) {
+// Among returns counts [slots, width]: true in slots where present [slots, 1] is not zero. A nil present means 1 for
+// entries and 0 for padding. among is a copy of e [slots, width] with [Lowest] in slots that do not count, so that no
+// maximum picks them.
+func Among(p Product, e, present *Node) (counts, among *Node) {
 	g := e.Graph()
 	if present == nil {
 		present = Valid(p, g)
 	}
-	is = BroadcastToDims(GreaterThan(present, ZerosLike(present)), e.Shape().Dimensions...)
-	return is, Where(is, e, BroadcastToDims(Scalar(g, e.DType(), Lowest), e.Shape().Dimensions...))
+	counts = BroadcastToDims(GreaterThan(present, ZerosLike(present)), e.Shape().Dimensions...)
+	return counts, Where(counts, e, BroadcastToDims(Scalar(g, e.DType(), Lowest), e.Shape().Dimensions...))
 }
 
 // HeadProducts returns each head's inner products of a and the rows of x: x [rows, heads·width], a [heads, width] →

@@ -21,7 +21,7 @@ type Constants struct {
 	err    error
 }
 
-// NewConstants returns Constants that makes variables below path.
+// NewConstants returns a [Constants] that makes variables below path.
 func NewConstants(store *model.Store, path string) *Constants {
 	return &Constants{store: store, path: path}
 }
@@ -108,8 +108,8 @@ func overwrite[T int32 | uint32 | float32](v *model.Variable, data []T) error {
 	return gomlx.Error(v.SetValue(tensors.FromFlatDataAndDimensions(data, v.Shape().Dimensions...)))
 }
 
-// Fill calls fill to write a variable's numbers, if possible in shared memory ([Constants.Share]). No computation may
-// use the variable meanwhile.
+// Fill calls fill to write a variable's numbers, in shared memory if [Constants.Share] put them there. No computation
+// may use the variable meanwhile.
 func Fill(v *model.Variable, fill func(flat []float32)) error {
 	value, err := v.Value()
 	if err != nil {
@@ -127,8 +127,8 @@ func Donate(g *Graph, store *model.Store) {
 	}
 }
 
-// Positions returns a uint32 matrix of these dimensions. Its elements are the values in stored or, if that is nil, 0,
-// 1, … counted row by row.
+// Positions returns a uint32 matrix of these dimensions. It holds the values of stored or, if stored is nil, 0, 1, …
+// counted row by row.
 func Positions(g *Graph, stored *model.Variable, dimensions []int) *Node {
 	if stored != nil {
 		return ConvertDType(stored.NodeValue(g), dtypes.Uint32)

@@ -20,8 +20,8 @@ type Dropped struct {
 	fused  bool
 }
 
-// DropoutOf returns x with the dropout of [Random.DropoutSeen], not yet applied: products with the result apply it,
-// block by block. r must not be nil.
+// DropoutOf postpones [Random.DropoutSeen] of x: products with the result apply the dropout, block by block. r must not
+// be nil.
 func (r *Random) DropoutOf(x *Node, rate float64, seen *Node) Dropped {
 	return Dropped{x: StopGradient(x), seen: seen, stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
 		x.Rank() == 2 && fused.Available(x.Graph())}
@@ -71,7 +71,8 @@ func (d Dropped) Times(w *Node) *Node {
 		})
 }
 
-// blocks computes a block only after the previous block's product, to save memory.
+// blocks calls multiply for one block of rows after another. To save memory, a block is computed only after the
+// previous block was multiplied.
 func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, after *Node) {
 	rows := max(1, d.block/d.width())
 	if !d.fused || rows >= d.rows() {

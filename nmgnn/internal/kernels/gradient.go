@@ -11,9 +11,9 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Linear applies a linear map, apply, to x [m, width] → [rows, width]. adjoint computes the gradient towards x:
-// automatic differentiation would scatter in random order, or transpose every epoch. Linear panics if apply does not
-// return that many rows.
+// Linear returns apply(x), where apply is a linear map: x [m, width] → [rows, width]. adjoint computes the gradient
+// towards x, because automatic differentiation would scatter in random order, or transpose every epoch. Linear panics
+// if apply returns another number of rows.
 func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	y := apply(StopGradient(x))
 	if y.Shape().Dimensions[0] != rows {
@@ -48,7 +48,7 @@ func DenseAdjoint(x, v, seen *Node) *Node {
 	if fused.SumsInOrder(x.Graph()) {
 		return fused.Outer(x, v, seen)
 	}
-	// (vᵀ·X)ᵀ = Xᵀ·v: XLA copies the first factor, which should be the smaller one.
+	// xᵀ·v is computed as (vᵀ·x)ᵀ, because XLA copies the first factor, and v is the smaller one.
 	return TransposeAllAxes(DotGeneral(v, []int{0}, nil, x, []int{0}, nil), 1, 0)
 }
 
@@ -58,10 +58,11 @@ const (
 )
 
 // Lean lets a computation omit additions of zero. With zeroOne the caller promises that masks hold only 0 and 1, so
-// that kernels may skip masked rows instead of multiplying. XLA then fuses differently, which may change rounding.
+// that kernels may skip masked rows instead of multiplying by the masks. XLA then fuses differently, which may change
+// rounding.
 func Lean(g *Graph, zeroOne bool) { model.SetGraphParam(g, leanParam, zeroOne) }
 
-// Complete cancels [Lean] for a computation, whether Lean is called before or after it.
+// Complete cancels [Lean] for a computation, whether Lean is called before or after Complete.
 func Complete(g *Graph) { model.SetGraphParam(g, completeParam, true) }
 
 func lean(g *Graph) (is, zeroOne bool) {
@@ -77,11 +78,11 @@ type Argument struct {
 	Adjoint func(v *Node) *Node
 }
 
-// WithAdjoints returns y with these gradients towards its arguments, and no others.
+// WithAdjoints returns y with gradients towards the X of each argument, computed by its Adjoint, and no others.
 //
 // GoMLX allows custom gradients on identities only. So y goes through an identity that keeps v, the gradient it
-// receives, and each X through an identity whose gradient is Adjoint(v). Differentiation must reach y's identity before
-// X's. So y depends on X: an element of X minus itself, which is 0, is added.
+// receives. Each X goes through an identity whose gradient is Adjoint(v). Differentiation must reach y's identity
+// before X's. So y is made to depend on X: an element of X minus itself, which is 0, is added to y.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
 	for _, a := range arguments {
@@ -108,7 +109,8 @@ func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	})
 }
 
-// Remember returns a function that calls f once per node, so that gradients towards several arguments share work.
+// Remember returns a function that calls f once for each node v and keeps the result, so that gradients towards several
+// arguments share work.
 func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	made := map[*Node]T{}
 	return func(v *Node) T {
@@ -119,7 +121,7 @@ func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	}
 }
 
-// padRows does not use GoMLX's Pad, which has no gradient.
+// padRows appends rows of zeros to x. It does not use GoMLX's Pad, which has no gradient.
 func padRows(x *Node, rows int) *Node {
 	missing := rows - x.Shape().Dimensions[0]
 	if missing == 0 {

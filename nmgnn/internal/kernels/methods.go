@@ -9,8 +9,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Seeing returns p for a computation that does not read result rows where seen [rows, 1] is zero. These rows may be
-// zero, and their gradients must be zero. It returns p itself if seen is nil or p uses scatters.
+// Seeing returns p for a computation that reads result rows only where seen [rows, 1] is not zero. Other rows may be
+// zero, and gradients towards them must be zero. If seen is nil or p uses scatters, Seeing returns p itself.
 func Seeing(p Product, seen *Node) Product {
 	if p.fused && seen != nil {
 		p.seen = seen
@@ -18,9 +18,9 @@ func Seeing(p Product, seen *Node) Product {
 	return p
 }
 
-// Reach returns [rows, 1]: 1 for the rows where seen [rows, 1] is not zero and for all rows that their sums read, else
-// 0. Sums do not read rows where mask [rows, 1] is zero; mask may be nil. On backends that do not skip rows, Reach
-// returns nil, which means all rows.
+// Reach returns [rows, 1]: 1 for rows where seen [rows, 1] is not zero and for rows that are added up for those, else
+// 0. Rows where mask [rows, 1] is zero are never added; mask may be nil. If seen is nil or the backend does not skip
+// rows, Reach returns nil, which means all rows.
 func Reach(p Product, seen, mask *Node) *Node {
 	if !p.fused || seen == nil || !fused.Skips(seen.Graph()) {
 		return nil
@@ -29,7 +29,7 @@ func Reach(p Product, seen, mask *Node) *Node {
 }
 
 // Rooted returns h + [Sum](h) + bias for a square matrix, in one loop, with gradients towards h and bias [1, width]. It
-// returns nil if the computation is not [Lean] or p uses scatters.
+// returns nil if p uses scatters or the shortcuts of [Lean] are not allowed.
 func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	is, zeroOne := lean(h.Graph())
 	if !p.fused || !is || mask != nil && !zeroOne {
@@ -50,8 +50,8 @@ func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	}}, Argument{bias, func(v *Node) *Node { return ReduceAndKeep(v, ReduceSum, 0) }})
 }
 
-// Times returns Σ weights·h over each row's entries: weights [slots, heads], h [columns, width] → [rows, width]. Where
-// factor [columns, 1] is zero, h must be zero and need not be read.
+// Times returns Σ weights·h over each row's entries: weights [slots, heads], h [columns, width] → [rows, width]. Rows
+// of h where factor [columns, 1] is zero must hold zeros and may be skipped.
 func (p Product) Times(h, factor, weights *Node) *Node {
 	return times(p.pattern, h, weights, nil, fused.Rows{Heard: factor, Wanted: p.seen})
 }
@@ -67,8 +67,9 @@ func times(p *pattern, h, weights, positions *Node, r fused.Rows) *Node {
 	return p.Total(gathered)
 }
 
-// Back multiplies the transposed matrix with v [rows, width] → [columns, width]. weights are as in Times. Result rows
-// where factor [columns, 1] is zero may be zero. Back and TotalBack panic if the product was made without gradients.
+// Back multiplies the transposed matrix with v [rows, width] → [columns, width]. weights are as in Times. Rows of the
+// result where factor [columns, 1] is zero may be left zero. Back and TotalBack panic if the product was made without
+// gradients.
 func (p Product) Back(v, factor, weights *Node) *Node {
 	p.needTransposed()
 	var positions *Node
@@ -89,7 +90,7 @@ func (p Product) TotalBack(e *Node) *Node {
 	return p.adjoint.Total(p.transposed(e))
 }
 
-// SumDropped returns [Sum] without a mask. The weights are the matrix's values under dropout.
+// SumDropped returns [Sum] of h without a mask. Its terms are weighted with the matrix's values after dropout.
 func (p Product) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
 	if !p.fused || !fused.Skips(g) {
@@ -164,7 +165,8 @@ func (p Product) Attend(a Attention) *Node {
 	}
 	y, alpha, kept := m.Attend(s, value, a.Keep, biased)
 	if !a.Gradients {
-		// The pure-Go backend fails if a program's last operation has results that nothing uses.
+		// StopGradient adds an operation: the pure-Go backend fails if a program's last operation has results that
+		// nothing uses.
 		return StopGradient(y)
 	}
 	type gradients struct{ scores, target *Node }
@@ -185,7 +187,7 @@ func (p Product) Attend(a Attention) *Node {
 	return WithAdjoints(y, towards...)
 }
 
-// cleared sets padding, which kernels leave uninitialised, to zero.
+// cleared returns e [slots, width] with zeros in padding, which kernels leave uninitialised.
 func (p Product) cleared(e *Node) *Node {
 	if p.options.Slots == 0 {
 		return e
@@ -194,8 +196,8 @@ func (p Product) cleared(e *Node) *Node {
 	return Where(BroadcastToDims(GreaterThan(valid, ZerosLike(valid)), e.Shape().Dimensions...), e, ZerosLike(e))
 }
 
-// PairScores returns two nodes [nodes, heads]: each head's inner products of h [nodes, width] with a and with b [heads,
-// width/heads]. All three get gradients.
+// PairScores returns source and target [rows, heads]: each head's inner products of the rows of h [rows, width] with a
+// (source) and with b (target). a and b are [heads, width/heads]. h, a and b get gradients.
 func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 	if !p.fused {
 		return HeadProducts(h, a), HeadProducts(h, b)
@@ -208,7 +210,7 @@ func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
 		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)}
 	})
-	// The gradients towards source and target arrive together at one node that joins them.
+	// source and target are joined in one node, at which both gradients arrive together.
 	source, target = fused.Score(x, fa, fb, dims[0])
 	both := WithAdjoints(Concatenate([]*Node{source, target}, 1),
 		Argument{h, func(v *Node) *Node { return backward(v).x }},
@@ -242,8 +244,8 @@ func (p Product) LeakyScores(source, target, a *Node, slope float64, gradients b
 }
 
 // withLeakyAdjoints returns y_vu = ⟨a, LeakyReLU(source_u + target_v)⟩ with gradients. Let d be the loss's gradient
-// with respect to y; ofTarget returns s_v = Σ_u d_vu·LeakyReLU'(source_u + target_v), and ofSource returns t_u, the
-// same terms summed over v. With ⊙ the elementwise product, the gradients are:
+// with respect to y. ofTarget returns s_v = Σ_u d_vu·LeakyReLU'(source_u + target_v), and ofSource returns t_u, the sum
+// of the same terms over v. With ⊙ the elementwise product, the gradients are:
 //
 //	target_v: a ⊙ s_v
 //	source_u: a ⊙ t_u

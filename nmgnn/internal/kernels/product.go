@@ -33,9 +33,10 @@ func Kernels() []Kernel { return []Kernel{FusedKernel, ScatterKernel} }
 // Plan says how to compute with a graph. [PlanFor] chooses it.
 type Plan struct {
 	Kernel Kernel // for sums over neighbours, and for sparse features
-	// DenseFeatures stores features as a dense matrix.
+	// DenseFeatures means that features are stored as a dense matrix.
 	DenseFeatures bool
-	// Transposed also stores dense features transposed; otherwise the pure-Go backend would transpose them every epoch.
+	// Transposed means that dense features are also stored transposed. Otherwise the pure-Go backend would transpose
+	// them every epoch.
 	Transposed bool
 }
 
@@ -45,7 +46,7 @@ type Planned struct {
 	Plan
 }
 
-// PlanFor returns the plan for features with this density, the share of values that are not zero. The kernel is
+// PlanFor returns the plan for backend b; density is the share of the features' values that are not zero. The kernel is
 // [FusedKernel] if b runs it, else [ScatterKernel], which takes up to 27 times as long on a CPU. If b is nil, the
 // backend is not known and the kernel is [ScatterKernel].
 func PlanFor(b compute.Backend, density float64) Plan {
@@ -68,8 +69,8 @@ type Options struct {
 	Symmetric bool
 	// Gradients allows gradients, which need the transposed matrix.
 	Gradients bool
-	// Slots is the largest number of entries that a matrix for [Product.Replace] may have, with [FusedKernel]. A number
-	// below the first matrix's is ignored.
+	// With [FusedKernel], Slots is the largest number of entries that a matrix for [Product.Replace] may have. A number
+	// below that of the first matrix is ignored.
 	Slots int
 	// Share, if not nil, is a backend to share memory with, which speeds up Replace.
 	Share compute.Backend
@@ -78,17 +79,17 @@ type Options struct {
 // Product is a sparse matrix [rows, columns] whose structure is held in variables, for use inside a computation.
 //
 // Data for entries are tensors [slots, width] with one row per slot. Every entry has a slot; the remaining slots are
-// padding. In padding, weights and the argument of Total must be 0; other data may have any value. Several heads divide
-// the width equally, in order. nil weights, masks and factors mean ones.
+// padding. In padding, weights and the argument of Total must be 0; other data may have any value. Each of several
+// heads has an equal part of the width, in order. nil weights, masks and factors mean ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement do not.
 type Product struct {
 	*parts
-	seen *Node // from [Seeing], or nil
+	seen *Node // [rows, 1], as in [Seeing]; nil if all rows are read
 }
 
-// parts are shared by a product and what [Seeing] returns for it.
+// parts is the data that a product shares with the result of [Seeing].
 type parts struct {
 	*pattern
 	adjoint   *pattern
@@ -112,8 +113,8 @@ var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entr
 // Lowest is below every score, but small enough in size that subtraction and exp do not overflow.
 const Lowest = -1e30
 
-// New returns a product with the places of m's entries, not their values: these are in [Values], to be passed as
-// weights. Variables go below path. Indices out of range, too many entries and unknown kernels are errors.
+// New returns a product that holds the positions of m's entries, not their values: [Values] returns these, to be passed
+// as weights. Variables go below path. Indices out of range, too many entries and unknown kernels are errors.
 func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
 	if err := check(m); err != nil {
 		return Product{}, err
@@ -122,7 +123,8 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		return Product{}, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && o.Slots == 0 {
-		o.Kernel = ScatterKernel // without entries all slots are padding, which the scatter kernel's gradients ignore
+		// Without entries, all slots are padding, which the gradients of this kernel ignore.
+		o.Kernel = ScatterKernel
 	}
 	constants := NewConstants(store, path).Share(o.Share)
 	p := &parts{constants: constants, options: o, lazy: map[string]lazy{}}

@@ -36,8 +36,8 @@ func (r *Random) DropoutSeen(x *Node, rate float64, seen *Node) *Node {
 	return Mul(x, r.Next().Keep(Positions(x.Graph(), nil, x.Shape().Dimensions), rate))
 }
 
-// DropoutReLU returns [Random.DropoutSeen] of max(x, 0), in one loop; or nil, if the computation is not [Lean] or
-// nothing is dropped.
+// DropoutReLU is [Random.DropoutSeen] of max(x, 0), in one loop. It returns nil if nothing is dropped, x is not a
+// matrix, or the shortcuts of [Lean] are not allowed.
 func (r *Random) DropoutReLU(x *Node, rate float64, seen *Node) *Node {
 	is, _ := lean(x.Graph())
 	if r == nil || rate == 0 || !r.fused || !is || x.Rank() != 2 {
@@ -52,15 +52,15 @@ func (r *Random) dropped(x *Node, rate float64, seen, gate *Node) *Node {
 	return Linear(x, d[0], drop, drop)
 }
 
-// Next returns a new stream. A stream can be read more than once, as in the order of a matrix and of its transpose: a
-// position always has the same number.
+// Next returns a new stream. A stream gives a position the same number at each reading, so that it can be read in the
+// order of a matrix and in that of its transpose.
 func (r *Random) Next() Stream {
 	s := Stream{key: r.key, number: r.streams}
 	r.streams++
 	return s
 }
 
-// Stream is a stream of a [Random]: a random number per position.
+// Stream is a sequence of random numbers of a [Random], one for each position.
 type Stream struct {
 	key    *Node
 	number uint32
@@ -104,7 +104,7 @@ func (s Stream) Kept(positions *Node, rate float64) *Node {
 
 func (s Stream) kept(positions, bound, value *Node) *Node {
 	g, shape := positions.Graph(), shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)
-	// Two rounds, each with half a key, keep streams uncorrelated.
+	// Two rounds of hashing, each with half of the key, keep streams uncorrelated.
 	bits := mix(Add(mix(BitwiseXor(positions, s.half(0))), s.half(1)))
 	dropped := LessThan(bits, bound)
 	return Where(dropped, BroadcastToShape(Const(g, float32(0)), shape), BroadcastToShape(value, shape))

@@ -8,11 +8,11 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rates keeps drop rates in variables, so that they can change without recompiling. A dropout is compiled with the rate
-// it had at first. That rate is its key to look up the current rate here.
+// Rates keeps drop rates in variables, so that the rates can change without recompiling. A compiled dropout keeps its
+// first rate as a key, by which it looks up its current rate.
 type Rates struct {
 	compiled       []float64
-	bounds, scales *model.Variable // nil without rates
+	bounds, scales *model.Variable // nil if there are no rates
 }
 
 // NewRates puts rates into variables below path. Rate 0 means no dropout.
@@ -48,7 +48,7 @@ func (r *Rates) Replace(rates []float64) error {
 	return overwrite(r.scales, scales)
 }
 
-// Use makes the computation's dropout read these rates. If r is nil, rates are compiled in.
+// Use makes dropout in computation g read its rates from r. If r is nil, rates are constants of the compiled program.
 func (r *Rates) Use(g *Graph) {
 	if r != nil {
 		model.SetGraphParam(g, ratesParam, r)
@@ -69,7 +69,8 @@ func readRate(g *Graph, rate float64) (bound, scale *Node) {
 	return Const(g, bounds[0]), Const(g, scales[0])
 }
 
-// valuesOf returns, per rate, the bound below which hashes mean dropping, and the scale 1/(1-rate).
+// valuesOf returns two numbers for each rate: an element is dropped if its hash is below the bound, else multiplied by
+// the scale 1/(1-rate).
 func valuesOf(rates []float64) (bounds []uint32, scales []float32) {
 	for _, rate := range rates {
 		bounds = append(bounds, uint32(math.Round(rate*(1<<32-1))))

@@ -10,15 +10,15 @@ import (
 )
 
 // Sum returns Σ mask·h over each row's entries: h [columns, width], mask [columns, 1] → [rows, width]. keep [slots, 1]
-// multiplies the terms. Only h gets a gradient. Masked rows of h need not be read.
+// multiplies the terms. Only h gets a gradient. Where mask is zero, rows of h may be skipped.
 func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 	h, factor := masked(p.fused, h, mask)
 	return linear(gradients, h, p.Rows(), func(h *Node) *Node { return p.Times(h, factor, keep) },
 		func(v *Node) *Node { return p.Back(v, factor, keep) })
 }
 
-// masked returns what to multiply, and the mask to give to the kernel. If the kernel can skip masked rows, that is h
-// and the mask; else h·mask, and the mask only where it speeds the kernel up.
+// masked prepares a product with mask·h. If the kernel may skip masked rows, product is h and factor is the mask.
+// Otherwise product is mask·h, and factor is the mask only where it speeds the kernel up, else nil.
 func masked(fused bool, h, mask *Node) (product, factor *Node) {
 	if mask == nil {
 		return h, nil
@@ -33,7 +33,7 @@ func masked(fused bool, h, mask *Node) (product, factor *Node) {
 	return Mul(h, mask), factor
 }
 
-// Values returns the matrix's values as a variable [slots, 1], 0 in padding.
+// Values returns the matrix's values as a variable [slots, 1], with 0 in padding.
 func Values(p Product) *model.Variable {
 	return p.Floats("value", func(m csr.Matrix) []float32 { return m.Values })
 }
@@ -69,8 +69,8 @@ func Total(p Product, e *Node, gradients bool) *Node {
 	return linear(gradients, e, p.Rows(), total, p.Spread)
 }
 
-// RowMax returns each row's maximum, or 0 without entries: e [slots, width] → [rows, width]. present [slots, 1] is 1
-// for entries that count; nil: all. Equal maxima share the gradient.
+// RowMax returns each row's maximum, or 0 for a row without entries: e [slots, width] → [rows, width]. present [slots,
+// 1] is 1 for entries that count; if it is nil, all count. Equal maxima share the gradient.
 func RowMax(p Product, e, present *Node, gradients bool) *Node {
 	fixed := StopGradient(e)
 	is, among := Among(p, fixed, present)

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// mostOfTensor limits a tensor's description in bytes: parsing a long list of sizes takes many times the memory of its
-// text.
+// mostOfTensor limits the bytes of a tensor's JSON description: parsing a long list of sizes takes many times the
+// memory of its text.
 const mostOfTensor = 1024
 
 func (f *File) parseHeader(header []byte) error {

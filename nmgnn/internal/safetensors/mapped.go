@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// Array is a slice of numbers in native byte order. It is mapped from a file, so it may exceed memory; it is in memory
-// if files cannot be mapped.
+// Array is a slice of numbers in native byte order. It is mapped from a file, so it may exceed memory. Where files
+// cannot be mapped, it is in memory.
 type Array[T Number] struct {
 	Values []T
 	file   *os.File
 	bytes  []byte
 }
 
-// NewArray returns an array of n zeros, in a file in $TMPDIR whose name it removes at once. It reserves disk space, so
-// a full disk is an error here, not later.
+// NewArray returns an array of n zeros, in a file in $TMPDIR whose name NewArray removes at once. NewArray reserves
+// disk space, so a full disk is an error here, not later.
 func NewArray[T Number](n int) (_ *Array[T], err error) {
 	var zero T
 	size := int64(n) * int64(unsafe.Sizeof(zero))
@@ -36,7 +36,7 @@ func NewArray[T Number](n int) (_ *Array[T], err error) {
 			_ = os.Remove(path)
 		}
 	}()
-	// Writing to a mapping without disk space would crash the program.
+	// Disk space is reserved first: without it, writing to the mapping would crash the program.
 	if err := allocate(a.file, size); err != nil {
 		return nil, fmt.Errorf("%s: no room for %d bytes of cached numbers: free the disk or name another folder: %w",
 			path, size, err)
@@ -44,7 +44,7 @@ func NewArray[T Number](n int) (_ *Array[T], err error) {
 	if a.bytes, err = mapFile(a.file, size, true); err != nil {
 		return nil, err
 	}
-	_ = os.Remove(path) // some systems cannot remove open files: there the folder's next clean-up removes it
+	_ = os.Remove(path) // some systems cannot remove open files: there, the next clean-up of the folder must
 	a.Values = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(a.bytes))), n)
 	return a, nil
 }

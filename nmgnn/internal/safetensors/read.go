@@ -18,32 +18,32 @@ import (
 	"nodemask/internal/wholefile"
 )
 
-// Kind is an expected kind of file.
+// Kind describes the kind of file that [Open] expects.
 type Kind struct {
-	Name   string // as the file's metadata has it
-	Remedy string // advice if the file is damaged
+	Name   string // the kind's name in the file's metadata
+	Remedy string // advice to the user if the file is damaged
 }
 
-// File is an open, checked file. It is mapped if possible: tensors are read on use, and the system can reclaim their
-// memory.
+// File is an open, checked file. It is mapped into memory if possible: then tensors are read on use, and the system can
+// reclaim their memory.
 type File struct {
 	path     string
 	kind     Kind
 	data     []byte
 	release  func() error
 	metadata map[string]string
-	tensors  []tensor // in the data's order
+	tensors  []tensor // in the order of their data in the file
 	byName   map[string]int
 }
 
 // Open opens and checks a file: kind, size, header, both checksums, and that every F32 is finite. It reads the file
-// once, with memory for the header only. Close it after the last use of its tensors.
+// once, and takes memory for the header only. Close the file after the last use of its tensors.
 func Open(path string, kind Kind) (*File, error) {
 	disk, err := wholefile.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer disk.Close() // the mapping stays valid
+	defer disk.Close() // the memory mapping stays valid
 	info, err := disk.Stat()
 	if err != nil {
 		return nil, err
@@ -77,7 +77,8 @@ func (f *File) Close() error {
 	return release()
 }
 
-// Guard calls read. A memory fault in its goroutine becomes an error: a mapped file may be truncated meanwhile.
+// Guard calls read. A memory fault in the calling goroutine becomes an error: a mapped file may be truncated while it
+// is read.
 func Guard(path string, read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -151,7 +152,8 @@ func (f *File) identify() error {
 	return nil
 }
 
-// place checks that tensors follow one another without gaps. start is where the data begin in the file.
+// place checks that tensors follow one another without gaps or overlaps. start is the byte of the file at which their
+// data begin.
 func (f *File) place(start int64) error {
 	slices.SortStableFunc(f.tensors, func(s, t tensor) int {
 		return cmp.Or(cmp.Compare(s.begin, t.begin), cmp.Compare(s.end, t.end))
@@ -217,7 +219,7 @@ func (f *File) damaged(at int64, format string, args ...any) error {
 	return f.errorf(at, "%w. The file is damaged: %s", fmt.Errorf(format, args...), f.kind.Remedy)
 }
 
-// Metadata returns a key's text, or an error if missing.
+// Metadata returns a key's text, or an error if the key is missing.
 func (f *File) Metadata(key string) (string, error) {
 	text, ok := f.metadata[key]
 	if !ok {
@@ -226,7 +228,7 @@ func (f *File) Metadata(key string) (string, error) {
 	return text, nil
 }
 
-// Names returns all tensors' names, in the data's order.
+// Names returns the names of all tensors, in the order of their data in the file.
 func (f *File) Names() []string {
 	names := make([]string, len(f.tensors))
 	for i, t := range f.tensors {
@@ -235,13 +237,13 @@ func (f *File) Names() []string {
 	return names
 }
 
-// Has reports whether the tensor exists.
+// Has reports whether a tensor of this name exists.
 func (f *File) Has(name string) bool {
 	_, ok := f.byName[name]
 	return ok
 }
 
-// Any stands for any size in a shape for [Get].
+// Any, as one of the sizes given to [Get], allows any size.
 const Any = -1
 
 // Get returns a tensor's values and shape. Values may lie in the mapped file: do not change them, nor read them after

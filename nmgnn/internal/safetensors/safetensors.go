@@ -57,7 +57,7 @@ const (
 	headerAlignment = 8
 )
 
-// none stands for the header's checksum while that is computed.
+// none stands in the header for its checksum while the checksum is computed.
 var none = strings.Repeat("0", sumLength)
 
 // Number is an element type of tensors.
@@ -85,15 +85,15 @@ type tensor struct {
 	write       func(io.Writer) // writes the values in little-endian order; nil after reading
 }
 
-// Builder collects a file's tensors. It does not copy them: do not change them before writing.
+// Builder collects a file's tensors. It does not copy the tensors: do not change them before writing.
 type Builder struct {
 	kind     string
 	metadata map[string]string
 	tensors  []tensor
-	err      error // the first error of an Add
+	err      error // the first error, which WriteFile will return
 }
 
-// New returns a Builder for a kind of file; metadata is added to the format's own.
+// New returns a Builder for a kind of file. The file gets the given metadata and the format's own.
 func New(kind string, metadata map[string]string) *Builder {
 	b := &Builder{kind: kind, metadata: maps.Clone(metadata)}
 	if b.metadata == nil {
@@ -118,7 +118,7 @@ func (b *Builder) fail(format string, args ...any) {
 	}
 }
 
-// Add adds a row-major tensor. [Builder.WriteFile] returns Add's error.
+// Add adds a row-major tensor. If Add fails, [Builder.WriteFile] returns the error.
 func Add[T Number](b *Builder, name string, values []T, shape ...int) {
 	t := tensor{name: name, dtype: typeOf[T](), shape: shape, write: func(w io.Writer) { writeNumbers(w, values) }}
 	size := 1
@@ -162,7 +162,7 @@ func (b *Builder) WriteFile(path string) error {
 
 // write goes through the tensors twice, since their checksum precedes them in the file.
 func (b *Builder) write(to io.Writer) error {
-	// Sorted by width of type, widest first, for alignment.
+	// Tensors with wider numbers come first, so that all are aligned.
 	slices.SortStableFunc(b.tensors, func(s, t tensor) int { return int(widths[t.dtype] - widths[s.dtype]) })
 	at := int64(0)
 	for i := range b.tensors {
@@ -191,7 +191,7 @@ func (b *Builder) write(to io.Writer) error {
 	return w.Flush()
 }
 
-// header returns equal bytes for equal contents in equal order.
+// header returns equal bytes for equal metadata and equal tensors in equal order.
 func (b *Builder) header() []byte {
 	b.metadata[headerSumKey] = none
 	var out bytes.Buffer

@@ -42,12 +42,13 @@ const (
 
 // Rows tells a kernel which rows it may skip, and what it adds to its sums. Each field may be nil.
 type Rows struct {
-	// Heard [columns, 1] is zero where a row of the multiplied matrix (h in [Matrix.Times]) counts as zero. If [Skips]
-	// returns true, kernels skip these rows; otherwise, the rows must hold zeros.
+	// Heard [columns, 1] is zero for rows of the multiplied matrix, such as h in [Matrix.Times], that count as zero. If
+	// [Skips] returns true, kernels skip these rows; otherwise, the rows must hold zeros.
 	Heard *Node
-	// Wanted [rows, 1] is zero for result rows that need not be computed. Of the kernels in Go, only sums skip them.
+	// Wanted [rows, 1] is zero for result rows that need not be computed. Among the kernels in Go, only that of
+	// [Matrix.Times] skips these rows.
 	Wanted *Node
-	// Only where [Skips] returns true: Root [rows, width] and then Bias [1, width] are added to the sum.
+	// Root [rows, width] and then Bias [1, width] are added to the sum. They must be nil unless [Skips] returns true.
 	// [Matrix.Attend] takes no Root; the other methods take a Bias only with a Root.
 	Root, Bias *Node
 }
@@ -66,11 +67,12 @@ func (r Rows) inputs(g *Graph, which int32, heard, wanted int) []*Node {
 	return given(Const(g, [][]int32{{which}}), r.Heard, r.Wanted, r.Root, r.Bias)
 }
 
-// call adds a kernel's call to the computation; results are the shapes of what it returns. It panics if the backend
-// cannot run kernels.
+// call adds a kernel's call to the computation; results are the shapes of what the kernel returns. call panics if the
+// backend cannot run kernels.
 //
 // GoMLX has no custom calls. So call adds a call of a placeholder function and then, unknown to GoMLX, replaces it by a
-// call of the kernel. Never clone the nodes returned, as gradient checkpointing does.
+// call of the kernel. Never clone the returned nodes: the clone would call the placeholder. Gradient checkpointing
+// clones nodes, so it cannot be used.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
@@ -79,7 +81,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		outputs := make([]*Node, len(results))
 		for i, r := range results {
-			// Not Zeros: GoMLX would share it among functions, which is an error.
+			// Zeros cannot be used here: GoMLX would share its node among functions, which is an error.
 			outputs[i] = Iota(g, shapes.Make(dtypes.Float32, r[0], r[1]), 0)
 		}
 		return outputs
@@ -148,15 +150,15 @@ func given(nodes ...*Node) []*Node {
 	return slices.DeleteFunc(nodes, func(n *Node) bool { return n == nil })
 }
 
-// Times returns Σ weight·h[column] over each row's entries: h [columns, width] → [rows, width]. Entry i has the weights
-// in row positions[i] of weights [entries, heads]. nil weights mean ones; nil positions ([entries, 1] int32) mean 0, 1,
-// ….
+// Times returns Σ weight·h[column] over each row's entries: h [columns, width] → [rows, width]. The weights of entry i
+// are row positions[i] of weights [entries, heads], or row i if positions [entries, 1] int32 is nil. nil weights mean
+// ones.
 func (m Matrix) Times(h, weights, positions *Node, r Rows) *Node {
 	return m.times(0, h, weights, positions, r)
 }
 
 // TimesDropped is [Matrix.Times] after [Drop] of weights [entries, 1]. numbers [entries, 1] int32 gives for each entry
-// the i to use in Drop's formula; if it is nil, i is the entry's index. TimesDropped panics unless [Skips] returns
+// the i to use in Drop's formula; if numbers is nil, i is the entry's index. TimesDropped panics unless [Skips] returns
 // true.
 func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *Node {
 	mustDraw(draw, scale)
@@ -186,8 +188,9 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 		h.Shape().Dimensions[0], m.rows()), draw, given(m.Offsets, m.Columns, h, weights, positions))...)[0]
 }
 
-// Reach returns [rows, 1]: 1 for the rows where seen [rows, 1] is not zero and for the columns of their entries, else
-// 0. Columns where heard [rows, 1] is zero do not count; a nil heard counts all. The matrix is square.
+// Reach returns y [rows, 1] for a square matrix. y_u is 1 if seen_u is not zero. y_u is also 1 if heard_u is not zero
+// and column u has an entry in some row v where seen_v is not zero. Otherwise y_u is 0. seen and heard are [rows, 1]; a
+// nil heard means ones.
 func (m Matrix) Reach(seen, heard *Node) *Node {
 	must("seen", seen, m.rows(), 1)
 	must("heard", heard, m.rows(), 1)
@@ -232,7 +235,7 @@ func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	return callDrop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
 }
 
-// DropRows computes a part of [Drop]'s result: the given number of rows, starting with number first. It waits until the
+// DropRows computes a part of [Drop]'s result: the rows from number first on, as many as rows says. It waits until the
 // node previous is computed, so that blocks of rows are computed one by one.
 func DropRows(draw, scale, x *Node, first, rows int, wanted, previous *Node) *Node {
 	return callDrop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, previous)
@@ -272,7 +275,7 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("v", v, rows, -1)
 	must("w", w, rows, width(v))
 	mustDivide(width(x), width(v))
-	parts := [2]int{min(rows, 64), width(x)} // the same on all backends, so that sums are equal
+	parts := [2]int{min(rows, 64), width(x)} // as many partial sums on all backends, so that totals are equal
 	out := call(scoreBackwardKernel, [][2]int{{rows, width(x)}, parts, parts}, x, a, b, v, w)
 	total := func(parts *Node) *Node { return Reshape(ReduceSum(parts, 0), 1, width(x)) }
 	return out[0], total(out[1]), total(out[2])
@@ -298,10 +301,10 @@ func Outer(x, v, wanted *Node) *Node {
 	return ReduceSum(Reshape(sums, parts, width(x), width(v)), 0)
 }
 
-// SumsInOrder reports whether [HoldSums] applies to the computation's backend.
+// SumsInOrder reports whether [HoldSums] was called and the computation's backend is XLA on a CPU, with kernels.
 func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g.Backend()) }
 
-// ELU returns x [rows, columns] where positive, else exp(x) - 1. If v is not nil, it is the gradient towards this
+// ELU returns x [rows, columns] where x is positive, else exp(x) - 1. If v is not nil, v is the gradient towards this
 // result, and ELU returns the gradient towards x instead.
 func ELU(x, v *Node) *Node {
 	must("x", x, -1, -1)
@@ -312,7 +315,7 @@ func ELU(x, v *Node) *Node {
 // Available reports whether the computation's backend runs all kernels.
 func Available(g *Graph) bool { return RunsOn(g.Backend()) }
 
-// RunsOn reports whether a backend runs all kernels: see [Intercepted] and [Register].
+// RunsOn reports whether a backend runs all kernels. If not, [Intercepted] or [Register] returns the reason.
 func RunsOn(b compute.Backend) bool {
 	_, isGo := runsInGo(b)
 	return isGo || takesForeign(b)
@@ -348,9 +351,9 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 	must("slope", s.Slope, 1, 1)
 }
 
-// Attend returns y [rows, width], Σ kept·h[column] over each row's entries, for h [columns, width]. alpha is the
-// softmax of the scores, and kept is alpha·keep, or alpha if keep is nil. keep, alpha and kept are [entries, heads]. In
-// rows that [Rows] does not want, alpha and kept are undefined.
+// Attend returns y [rows, width], which is Σ kept·h[column] over each row's entries, with h [columns, width]. alpha is
+// the softmax of the scores. kept is alpha·keep, or alpha if keep is nil. keep, alpha and kept are [entries, heads].
+// alpha and kept are undefined in rows where r.Wanted is zero.
 func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	must("keep", keep, m.entries(), s.Heads())
@@ -367,8 +370,8 @@ func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 }
 
 // AttendBackward returns gradients of [Matrix.Attend], given g [rows, width], the gradient towards y. d [entries,
-// heads] is the gradient towards E or, if E is nil, towards LeakyReLU's inputs. If E is nil, target [rows, heads] is
-// the sum of d over each row; otherwise, it is nil.
+// heads] is the gradient towards s.E or, if s.E is nil, towards LeakyReLU's inputs. If s.E is nil, target [rows, heads]
+// is the sum of d over each row; otherwise target is nil.
 func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node, r Rows) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())

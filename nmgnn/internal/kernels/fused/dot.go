@@ -12,13 +12,13 @@ import (
 
 // Without vector instructions, GoMLX sums dense products in an order that depends on these sizes.
 const (
-	smallDot = 4 << 20 // multiplications; products with fewer are small
+	smallDot = 4 << 20 // a matrix product with fewer multiplications is small
 	dotPanel = 512
 	dotRows  = 3
 )
 
-// product returns the sizes of the matrices that a node multiplies: [rows, inner] and [inner, columns], or [columns,
-// inner] if transposed is true. ok is false for batches and unknown layouts.
+// product returns the sizes of the matrices that a node multiplies: [rows, inner] and [inner, columns]. If transposed
+// is true, the second matrix is stored as [columns, inner]. ok is false for batches and unknown layouts.
 func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, ok bool) {
 	var field [5]int
 	for i, name := range []string{"LHSCrossSize", "RHSCrossSize", "ContractingSize", "BatchSize", "Layout"} {

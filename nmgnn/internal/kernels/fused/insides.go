@@ -49,14 +49,14 @@ const kernelOp = compute.OpTypeInvalid
 
 // goInsides locates internals of the pure-Go backend.
 type goInsides struct {
-	backend     reflect.Type  // *Backend
-	getBuffer   reflect.Value // func(*Backend, shapes.Shape) (*Buffer, error)
-	data        uintptr       // offset of Data in Node
-	nodeShape   uintptr       // offset of the result's shape in Node
-	flat, shape uintptr       // offsets of numbers and shape in Buffer
+	backend     reflect.Type  // the backend's type, *Backend
+	getBuffer   reflect.Value // the backend's method func(*Backend, shapes.Shape) (*Buffer, error)
+	data        uintptr       // offset of the field Data in GoMLX's struct Node, in bytes
+	nodeShape   uintptr       // offset of the result's shape in GoMLX's struct Node, in bytes
+	flat, shape uintptr       // offsets of the numbers and their shape in GoMLX's struct Buffer, in bytes
 
 	own   operationTable // GoMLX's operations before replacement
-	asked sync.Map       // set of backends (unsafe.Pointer) that [Hasten] changed
+	asked sync.Map       // a set: pointers to the backends for which [Hasten] was called
 }
 
 func locate(b compute.Backend) (*goInsides, error) {

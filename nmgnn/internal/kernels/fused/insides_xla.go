@@ -23,9 +23,9 @@ var triedXLA = []string{"v0.4.1", "v0.4.5"}
 
 func checkXLA() error { return checkVersion(stablehlo.CustomCallV2, xlaModule, triedXLA) }
 
-// pointer returns a struct's unexported field, a *T.
-func pointer[T, S any](of *S, name string) *T {
-	return (*T)(reflect.ValueOf(of).Elem().FieldByName(name).UnsafePointer())
+// pointer returns the value of a struct's unexported field, which must be a *T.
+func pointer[T, S any](s *S, name string) *T {
+	return (*T)(reflect.ValueOf(s).Elem().FieldByName(name).UnsafePointer())
 }
 
 // Platform returns XLA's name for a backend's platform, such as "cpu" or "cuda", or an error for other backends and
@@ -41,8 +41,8 @@ func Platform(b compute.Backend) (string, error) {
 	return pointer[pjrt.Client](x, "client").Platform(), nil
 }
 
-// registered has a function for each plugin. It registers the kernels at its first call, as a plugin accepts them only
-// once in a process, and returns the same error at all calls.
+// registered has a function for each plugin. The function registers the kernels at its first call, because a plugin
+// accepts them only once in a process. Every call returns the same error.
 var registered sync.Map // *pjrt.Plugin → func() error
 
 // Register makes XLA on a CPU run the kernels, or returns an error if it cannot. plugin is the backend's plugin file.

@@ -31,8 +31,8 @@ func optional(x []array, i int) (a array) {
 	return a
 }
 
-// each computes rows with f if package lanes works here, else with loop. numbers is how many numbers there are to
-// compute; if they are many, it uses all cores.
+// each computes rows with f if [lanes.Have] returns true, else with loop. numbers is the number of numbers to compute:
+// if there are many, each uses all cores.
 func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(from, to int)) {
 	if haveLanes() {
 		loop = func(from, to int) { f.Run(from, to, words...) }
@@ -40,8 +40,8 @@ func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(fro
 	forRows(rows, numbers, loop)
 }
 
-// skipping separates [Rows] from a kernel's other inputs. It ignores Heard: kernels add entries in fours, so skipping
-// some would change the rounding.
+// skipping takes [Rows].Wanted from a kernel's inputs and returns the inputs after [Rows] as others. It ignores Heard:
+// kernels in Go add entries in groups of four, so skipping some entries would change the rounding.
 func skipping(x []array) (wanted []float32, others []array) {
 	which, x := x[0].ints[0], x[1:]
 	if which&heardBit != 0 {

@@ -20,7 +20,7 @@ const chunk = 1024
 type timesArgs struct {
 	offsets, columns, positions []int32
 	h, weights                  []float32
-	wanted                      []float32 // rows of y become zero where this is 0; may be nil
+	wanted                      []float32 // where wanted is 0, the row of y becomes zero; may be nil
 	width, heads                int
 	y                           []float32
 }
@@ -106,7 +106,7 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 }
 
 // scalars adds the entries in [i, to) to y without vector instructions, in the same order of additions as the vector
-// code. In each head's share of a row it starts at offset.
+// code. It leaves out the first offset numbers of each head's share of a row.
 func (a *timesArgs) scalars(i, to int32, y []float32, offset int) {
 	y = y[offset:]
 	share := a.width / a.heads
@@ -144,8 +144,8 @@ func (a *timesArgs) scalars(i, to int32, y []float32, offset int) {
 	}
 }
 
-// sum4 adds four rows to y at once, to read and write y once. It adds eight numbers of a row at once, to avoid bounds
-// checks.
+// sum4 adds h0 to h3 to y in one pass, so that y is read and written once. It adds eight numbers of each row at once,
+// to avoid bounds checks.
 func sum4(y, h0, h1, h2, h3 []float32) {
 	k := 0
 	for ; k+8 <= len(y); k += 8 {
@@ -292,7 +292,7 @@ func hash(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// forRows calls compute for ranges that cover all rows: on all cores if the result has many numbers.
+// forRows calls compute for ranges that together cover all rows. If the result has many numbers, it uses all cores.
 func forRows(rows, numbers int, compute func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	if workers < 2 || numbers < 20000 {

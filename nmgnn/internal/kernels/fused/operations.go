@@ -12,16 +12,16 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// GoMLX's own versions of these operations compute an index for each number, which takes most of training's time in
-// pure Go. The loops here replace them. Results stay equal bit for bit.
+// The loops in this file replace operations of GoMLX, which compute an index for each number. That takes most of
+// training's time in pure Go. Results stay equal bit for bit.
 
 type (
 	// These are GoMLX's types, with unsafe pointers in place of pointers to unexported types.
 	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
 	operationTable [compute.OpTypeLast]operation
 
-	// A loop returns the function fill, which computes the result, and in reuse the inputs that fill may overwrite. If
-	// fill is nil, GoMLX computes the result.
+	// A loop replaces an operation of GoMLX. The returned function fill computes the result; reuse holds the indices of
+	// inputs that fill may overwrite. If fill is nil, GoMLX computes the result.
 	loop func(t *goInsides, node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int)
 )
 
@@ -44,7 +44,8 @@ var hastened = map[compute.OpType]loop{
 	compute.OpTypeDotGeneral: (*goInsides).dot,
 }
 
-// hasten changes GoMLX's table of operations. Backends for which [Hasten] was not called still run GoMLX's operations.
+// hasten puts this package's loops into GoMLX's table of operations. Backends for which [Hasten] was not called still
+// run GoMLX's operations.
 func (t *goInsides) hasten() {
 	t.own = operations
 	for op, loop := range hastened {
@@ -68,8 +69,8 @@ func (t *goInsides) hasten() {
 	}
 }
 
-// Hasten makes a pure-Go backend run this package's loops, with equal results, until end is called. It does nothing for
-// other backends or if [Intercepted] returns an error.
+// Hasten makes a pure-Go backend run this package's loops instead of GoMLX's, with equal results, until end is called.
+// It does nothing for other backends or if [Intercepted] returns an error.
 func Hasten(b compute.Backend) (end func()) {
 	t := interceptedGo
 	if t == nil || reflect.TypeOf(b) != t.backend {
@@ -80,7 +81,7 @@ func Hasten(b compute.Backend) (end func()) {
 	return func() { t.asked.Delete(pointer) }
 }
 
-// few is the smallest number of elements for which an array is worth a call of package lanes.
+// few is a number of elements: smaller arrays are not worth a call of package lanes.
 const few = 64
 
 // haveLanes is a variable, so that tests can replace it.
@@ -214,7 +215,7 @@ func unary(f lanes.Function) loop {
 	}
 }
 
-// where selects numbers by operations on bits: branches are slow if choices are random.
+// where selects numbers by operations on bits, because branches are slow if choices are random.
 func (t *goInsides) where(_ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	chosen, isBool := (*(*any)(unsafe.Add(inputs[0], t.flat))).([]bool)
 	x, _, isX := t.numbers(inputs[1])

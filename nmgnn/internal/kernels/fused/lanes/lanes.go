@@ -14,7 +14,7 @@ import (
 // A Function is a function of lanes.wasm.
 type Function int
 
-// These are in the order of the variable called names.
+// The functions are in the order of the variable names in lanes_js.go.
 const (
 	Times Function = iota
 	Total
@@ -48,7 +48,7 @@ func Slice[T float32 | int32 | uint32](x []T) Word {
 	return Word(uintptr(p))
 }
 
-// escape makes Go store its argument on the heap: a stack may move.
+// escape makes Go store what its argument points to on the heap, because a stack may move.
 var escape = func(unsafe.Pointer) {}
 
 // Int returns a count as a Word.
@@ -57,7 +57,7 @@ func Int(n int) Word { return Word(int32(n)) }
 // Float returns a number as a Word.
 func Float(x float32) Word { return Word(math.Float32bits(x)) }
 
-// Bool returns 1 for true.
+// Bool returns 1 for true, else 0.
 func Bool(is bool) Word {
 	if is {
 		return 1

@@ -18,12 +18,12 @@ var names = [functions]string{"times", "total", "agreement", "attend", "attend_b
 
 var exported [functions]js.Value
 
-// Have reports whether vector instructions exist and Go's runtime has the expected layout. If not, do not call Run.
+// Have reports whether vector instructions exist and lanes.wasm can use Go's memory. If not, do not call Run.
 func Have() bool { return start() }
 
 var start = sync.OnceValue(func() (works bool) {
 	defer func() {
-		if recover() != nil { // JavaScript threw: the instruction is missing, or compiling is forbidden
+		if recover() != nil { // JavaScript threw an error: vector instructions are missing, or compiling is forbidden
 			works = false
 		}
 	}()
@@ -61,8 +61,8 @@ func shared() bool {
 	return [5]float32(y) == [5]float32{1, -1, 0, 1, -1}
 }
 
-// Run calls f with args; lanes.c lists each function's arguments. f computes the rows, parts or numbers in the range
-// [from, to).
+// Run calls f with args; lanes.c lists each function's arguments. f computes the range [from, to) of the result: of
+// rows, of partial sums or of numbers, depending on f.
 func (f Function) Run(from, to int, args ...Word) {
 	a := append([]Word(nil), args...)
 	exported[f].Invoke(int(uintptr(unsafe.Pointer(&a[0]))), from, to)
