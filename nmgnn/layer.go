@@ -13,13 +13,13 @@ import (
 type Layer interface {
 	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. It makes weights in scope with [Weights],
 	// [GlorotWeights], [ZeroWeights] or VariableWithValue; equal names share a variable. mask [nodes, 1] is the paper's
-	// δ; nil means no masking. It multiplies what a node contributes to other nodes. It multiplies a node's
-	// contribution to itself only if the layer's equation says so. Layers never draw masks.
+	// δ; nil means no masking. It multiplies what a node contributes to other nodes, and what it contributes to itself
+	// only if the layer's equation says so. Layers never draw masks.
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 
-// Masked returns h [nodes, width] with each row u multiplied by δ(u), given as mask [nodes, 1]. For a nil mask it
-// returns h. The mask gets no gradient. Methods of [Neighbours] that take a mask apply it themselves.
+// Masked multiplies row u of h [nodes, width] by δ(u), from mask [nodes, 1]. A nil mask changes nothing. The mask gets
+// no gradient. Methods of [Neighbours] that take a mask apply it themselves.
 func Masked(h, mask *Node) *Node {
 	if mask == nil {
 		return h

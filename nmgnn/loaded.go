@@ -18,13 +18,12 @@ import (
 // Loaded is a graph and its features in variables: the input of a [Model].
 type Loaded struct {
 	near   *adjacency
-	sparse *sparseFeatures // nil if features are stored densely
+	sparse *sparseFeatures // nil if stored densely
 	dense  *model.Variable
-	denseT *model.Variable // the transpose of the field dense; nil if the backend is not faster with it
-	// positions is set for sparse features that are stored densely. It holds each element's index among the sparse
-	// entries, by which dropout draws.
+	denseT *model.Variable // transpose of the field dense; nil if the backend is not faster with it
+	// If sparse features are stored densely, dropout draws by positions: each element's index among the sparse entries.
 	positions *model.Variable
-	large     bool // the matrix in the field dense is large and must not be copied
+	large     bool // the field dense is too large to be copied
 }
 
 // LoadOptions configure [Load].
@@ -38,8 +37,8 @@ type LoadOptions struct {
 	Room, FeatureRoom int
 	// Directed stores the graph's transpose even if the graph is symmetric, so that a directed graph can replace it.
 	Directed bool
-	// Share is a backend with which the variables share memory, so that replacing them is faster; nil means none. If
-	// Share is set, dense features may stay zero until [Loaded.FillFeatures] or [Loaded.Replace] sets them.
+	// Share is a backend with which the variables share memory, so that replacing them is faster; nil means none. With
+	// Share, dense features may stay zero until [Loaded.FillFeatures] or [Loaded.Replace] sets them.
 	Share compute.Backend
 }
 
@@ -86,7 +85,7 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 }
 
 // WithEdges returns d's features with another graph that has the same number of nodes, for computations without
-// gradients. It stores the graph below path, with space for room entries or, if that is less, for those of edges.
+// gradients. It stores the graph below path, with space for room entries, but at least for those of edges.
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
@@ -97,8 +96,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions returns, for each element of the dense matrix, its index among the entries of the sparse matrix.
-// Dropout draws by this index, so with the same seed it drops the same entries from dense features as from sparse ones.
+// densePositions returns each element's index among the entries of the sparse matrix. Dropout draws by this index, so
+// with the same seed it drops the same entries from dense features as from sparse ones.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {
@@ -119,8 +118,8 @@ func transposed(x []float32, rows, columns int) []float32 {
 	return t
 }
 
-// Neighbours returns the graph for one run of a model: with gradients if train is true, and with dropout unless random
-// is nil.
+// Neighbours returns the graph for one run of a model: with gradients if train is true, with dropout unless random is
+// nil.
 func (d *Loaded) Neighbours(train bool, random *Random) Neighbours {
 	return Neighbours{adjacency: d.near, product: d.near.product, train: train, random: random.generator(),
 		kept: new(*Node)}
@@ -146,8 +145,8 @@ func (d *Loaded) SetDegrees(degrees []float32) error {
 // SetOwn marks the rows over which batch normalisation runs: own [nodes] is 1 for them, else 0.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.set(&d.near.own, "own", own) }
 
-// NeedsMasked reports whether a computation that was built over the graph reads the rows of masked neighbours, as
-// attention's softmax does. If so, they must not be left out.
+// NeedsMasked reports whether a computation built over the graph reads the rows of masked neighbours, as attention's
+// softmax does.
 func (d *Loaded) NeedsMasked() bool {
 	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
 }

@@ -37,7 +37,7 @@ func (b brief) Error() string {
 
 func (b brief) Unwrap() error { return b.error }
 
-// Guard must be deferred. If the deferring function panics with an error, Guard stores the error in err, after the text
+// Guard must be deferred. If the deferring function panics with an error, Guard stores the error in err, prefixed with
 // doing. A panic with another value is a bug and continues.
 func Guard(err *error, doing string) {
 	switch r := recover().(type) {
@@ -89,7 +89,7 @@ func Matrices[M ~matrix](outputs []*tensors.Tensor) ([]M, error) {
 	return all, nil
 }
 
-// matrix has the fields of infer.Representation, which this package cannot import.
+// matrix is like infer.Representation, which this package cannot import.
 type matrix = struct {
 	Rows, Width int
 	Values      []float32
@@ -122,7 +122,7 @@ const (
 	DataScope  = "data"
 )
 
-// weight has the fields of infer.Weight, which this package cannot import.
+// weight is like infer.Weight, which this package cannot import.
 type weight = struct {
 	Path       string
 	Dimensions []int

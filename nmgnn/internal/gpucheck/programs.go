@@ -99,7 +99,6 @@ func (w *writer) program(model string, epoch bool, g *datasets.Graph) ([]byte, e
 	})
 }
 
-// built returns a model that keeps each node with probability 0.5.
 func built(model string, g *datasets.Graph) (hyper.Parameters, nmgnn.Model, error) {
 	p, err := hyper.For(model)
 	if err != nil {

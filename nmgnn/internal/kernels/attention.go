@@ -5,8 +5,8 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/activation"
 )
 
-// Attention is the input of [Product.Attend], which returns y_v = Σ_u drop(α_vu)·mask_u·h_u for each row v. The sum is
-// over the entries (v, u) of the row; drop is dropout. In each head, α is the softmax of the scores of row v.
+// Attention is the input of [Product.Attend], which returns y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of
+// each row v, where drop is dropout. In each head, α is the softmax of the scores of row v.
 type Attention struct {
 	// Scores is [slots, heads]; slots are entries and padding. If it is nil, entry (v, u) has the score
 	// LeakyReLU(Source_u + Target_v): Slope is LeakyReLU's slope for negative inputs, Source is [columns, heads] and
@@ -63,8 +63,8 @@ func attendByParts(p Product, a Attention) *Node {
 		}})
 }
 
-// RowSoftmax returns each row's softmax exp(e_vu) / Σ_w exp(e_vw), for each column of e [slots, heads]. present [slots,
-// 1] is as in [Attention].
+// RowSoftmax returns each row's softmax exp(e_vu) / Σ_w exp(e_vw), for each column of e [slots, heads]. present is as
+// in [Attention].
 func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	there, e := Among(p, e, present)
 	// The maximum only keeps exp in range, so it needs no gradient.
@@ -75,9 +75,8 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	return Mul(q, Targets(p, Inverse(sum), gradients))
 }
 
-// Among returns counts [slots, width]: true in slots where present [slots, 1] is not zero. A nil present means 1 for
-// entries and 0 for padding. among is a copy of e [slots, width] with [Lowest] in slots that do not count, so that no
-// maximum picks them.
+// Among returns a copy of e [slots, width] with [Lowest] in slots to ignore, so that no maximum picks them: padding,
+// and slots where present [slots, 1] is zero. counts [slots, width] is true in the other slots.
 func Among(p Product, e, present *Node) (counts, among *Node) {
 	g := e.Graph()
 	if present == nil {

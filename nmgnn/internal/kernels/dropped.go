@@ -71,8 +71,7 @@ func (d Dropped) Times(w *Node) *Node {
 		})
 }
 
-// blocks calls multiply for one block of rows after another. To save memory, a block is computed only after the
-// previous block was multiplied.
+// To save memory, blocks computes a block of rows only after the previous block's product.
 func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, after *Node) {
 	rows := max(1, d.block/d.width())
 	if !d.fused || rows >= d.rows() {

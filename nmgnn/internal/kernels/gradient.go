@@ -48,7 +48,7 @@ func DenseAdjoint(x, v, seen *Node) *Node {
 	if fused.SumsInOrder(x.Graph()) {
 		return fused.Outer(x, v, seen)
 	}
-	// xᵀ·v is computed as (vᵀ·x)ᵀ, because XLA copies the first factor, and v is the smaller one.
+	// xᵀ·v is computed as (vᵀ·x)ᵀ: XLA copies the first factor, and v is smaller than x.
 	return TransposeAllAxes(DotGeneral(v, []int{0}, nil, x, []int{0}, nil), 1, 0)
 }
 
@@ -78,11 +78,11 @@ type Argument struct {
 	Adjoint func(v *Node) *Node
 }
 
-// WithAdjoints returns y with gradients towards the X of each argument, computed by its Adjoint, and no others.
+// WithAdjoints returns y with the gradients towards its arguments that their Adjoints compute, and no others.
 //
 // GoMLX allows custom gradients on identities only. So y goes through an identity that keeps v, the gradient it
-// receives. Each X goes through an identity whose gradient is Adjoint(v). Differentiation must reach y's identity
-// before X's. So y is made to depend on X: an element of X minus itself, which is 0, is added to y.
+// receives, and each argument's X through an identity whose gradient is Adjoint(v). Differentiation must reach y's
+// identity before X's. So y depends on X: an element of X minus itself, which is 0, is added to y.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
 	for _, a := range arguments {
@@ -109,8 +109,7 @@ func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	})
 }
 
-// Remember returns a function that calls f once for each node v and keeps the result, so that gradients towards several
-// arguments share work.
+// Remember returns a function that calls f once per node, so that gradients towards several arguments share work.
 func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	made := map[*Node]T{}
 	return func(v *Node) T {
@@ -121,7 +120,7 @@ func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	}
 }
 
-// padRows appends rows of zeros to x. It does not use GoMLX's Pad, which has no gradient.
+// padRows appends rows of zeros without GoMLX's Pad, which has no gradient.
 func padRows(x *Node, rows int) *Node {
 	missing := rows - x.Shape().Dimensions[0]
 	if missing == 0 {

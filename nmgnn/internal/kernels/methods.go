@@ -18,9 +18,9 @@ func Seeing(p Product, seen *Node) Product {
 	return p
 }
 
-// Reach returns [rows, 1]: 1 for rows where seen [rows, 1] is not zero and for rows that are added up for those, else
-// 0. Rows where mask [rows, 1] is zero are never added; mask may be nil. If seen is nil or the backend does not skip
-// rows, Reach returns nil, which means all rows.
+// Reach returns [rows, 1]: 1 for rows where seen [rows, 1] is not zero and for rows that are summed into those, else 0.
+// Rows where mask [rows, 1] is zero are never summed; mask may be nil. If the backend does not skip rows, Reach returns
+// nil, which means all rows.
 func Reach(p Product, seen, mask *Node) *Node {
 	if !p.fused || seen == nil || !fused.Skips(seen.Graph()) {
 		return nil
@@ -67,8 +67,8 @@ func times(p *pattern, h, weights, positions *Node, r fused.Rows) *Node {
 	return p.Total(gathered)
 }
 
-// Back multiplies the transposed matrix with v [rows, width] → [columns, width]. weights are as in Times. Rows of the
-// result where factor [columns, 1] is zero may be left zero. Back and TotalBack panic if the product was made without
+// Back multiplies the transposed matrix with v [rows, width] → [columns, width]. weights are as in Times. Result rows
+// where factor [columns, 1] is zero may be left zero. Back and TotalBack panic if the product was made without
 // gradients.
 func (p Product) Back(v, factor, weights *Node) *Node {
 	p.needTransposed()
@@ -90,7 +90,7 @@ func (p Product) TotalBack(e *Node) *Node {
 	return p.adjoint.Total(p.transposed(e))
 }
 
-// SumDropped returns [Sum] of h without a mask. Its terms are weighted with the matrix's values after dropout.
+// SumDropped returns [Sum] without a mask, weighted with the matrix's values after dropout.
 func (p Product) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
 	if !p.fused || !fused.Skips(g) {
@@ -165,8 +165,8 @@ func (p Product) Attend(a Attention) *Node {
 	}
 	y, alpha, kept := m.Attend(s, value, a.Keep, biased)
 	if !a.Gradients {
-		// StopGradient adds an operation: the pure-Go backend fails if a program's last operation has results that
-		// nothing uses.
+		// StopGradient is needed: the pure-Go backend fails if a program's last operation has results that nothing
+		// uses.
 		return StopGradient(y)
 	}
 	type gradients struct{ scores, target *Node }
@@ -187,7 +187,7 @@ func (p Product) Attend(a Attention) *Node {
 	return WithAdjoints(y, towards...)
 }
 
-// cleared returns e [slots, width] with zeros in padding, which kernels leave uninitialised.
+// cleared sets padding slots, which kernels leave uninitialised, to zero.
 func (p Product) cleared(e *Node) *Node {
 	if p.options.Slots == 0 {
 		return e
@@ -196,8 +196,8 @@ func (p Product) cleared(e *Node) *Node {
 	return Where(BroadcastToDims(GreaterThan(valid, ZerosLike(valid)), e.Shape().Dimensions...), e, ZerosLike(e))
 }
 
-// PairScores returns source and target [rows, heads]: each head's inner products of the rows of h [rows, width] with a
-// (source) and with b (target). a and b are [heads, width/heads]. h, a and b get gradients.
+// PairScores returns source and target [rows, heads]: each head's inner products of h [rows, width] with a and with b
+// [heads, width/heads]. h, a and b get gradients.
 func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 	if !p.fused {
 		return HeadProducts(h, a), HeadProducts(h, b)

@@ -30,10 +30,9 @@ func (p *parts) position() *model.Variable {
 	})
 }
 
-// Replace makes compiled computations use the matrix m from now on, and computes the variables of Ints and Floats anew.
-// m must have as many rows, columns and entries as the matrix before. With [FusedKernel], m may have any number of
-// entries up to Slots. If m does not fit, Replace returns [ErrNoFit]. Before a computation with gradients, call Replace
-// with gradients true.
+// Replace makes compiled computations use the matrix m, and computes the variables of Ints and Floats anew. m must have
+// as many rows, columns and entries as the matrix before; with [FusedKernel], m may have any number of entries up to
+// Slots. Otherwise Replace returns [ErrNoFit]. Before a computation with gradients, call Replace with gradients true.
 func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	if err := check(m); err != nil {
 		return err
@@ -98,7 +97,7 @@ func (p *parts) Ints(name string, padding int32, compute func(m csr.Matrix) []in
 	return once(p, name, p.pattern, padding, compute)
 }
 
-// Floats is like [parts.Ints], but for float32 numbers and with 0 as padding.
+// Floats is like [parts.Ints], with 0 as padding.
 func (p *parts) Floats(name string, compute func(m csr.Matrix) []float32) *model.Variable {
 	return once(p, name, p.pattern, 0, compute)
 }

@@ -11,8 +11,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// pattern holds the entries of a matrix or of its transpose, row by row, then padding. Padding belongs to no row, but
-// has valid row and column indices, because gathers read them.
+// pattern holds the entries of a matrix or of its transpose, row by row, then padding. Padding is in no row, but has
+// valid indices, because gathers read them.
 type pattern struct {
 	fused                bool // runs fused loops, not scatters
 	rows, room           int
@@ -79,7 +79,7 @@ func (p *pattern) replace(m csr.Matrix) error {
 	return err
 }
 
-// Slots returns the number of slots: one for each entry, then padding.
+// Slots returns the number of slots: entries, plus padding.
 func (p *pattern) Slots() int { return p.room }
 
 // Gather returns row u of h [columns, width] for each entry (v, u): [slots, width].

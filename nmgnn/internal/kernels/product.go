@@ -33,10 +33,10 @@ func Kernels() []Kernel { return []Kernel{FusedKernel, ScatterKernel} }
 // Plan says how to compute with a graph. [PlanFor] chooses it.
 type Plan struct {
 	Kernel Kernel // for sums over neighbours, and for sparse features
-	// DenseFeatures means that features are stored as a dense matrix.
+	// DenseFeatures means to store features as a dense matrix.
 	DenseFeatures bool
-	// Transposed means that dense features are also stored transposed. Otherwise the pure-Go backend would transpose
-	// them every epoch.
+	// Transposed means to store dense features transposed, too; otherwise the pure-Go backend would transpose them
+	// every epoch.
 	Transposed bool
 }
 
@@ -79,14 +79,14 @@ type Options struct {
 // Product is a sparse matrix [rows, columns] whose structure is held in variables, for use inside a computation.
 //
 // Data for entries are tensors [slots, width] with one row per slot. Every entry has a slot; the remaining slots are
-// padding. In padding, weights and the argument of Total must be 0; other data may have any value. Each of several
-// heads has an equal part of the width, in order. nil weights, masks and factors mean ones.
+// padding. In padding, weights and the argument of Total must be 0; other data may have any value. Several heads divide
+// the width equally, in order. nil weights, masks and factors mean ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement do not.
 type Product struct {
 	*parts
-	seen *Node // [rows, 1], as in [Seeing]; nil if all rows are read
+	seen *Node // [rows, 1], from [Seeing]; nil means all rows
 }
 
 // parts is the data that a product shares with the result of [Seeing].

@@ -36,8 +36,8 @@ func (r *Random) DropoutSeen(x *Node, rate float64, seen *Node) *Node {
 	return Mul(x, r.Next().Keep(Positions(x.Graph(), nil, x.Shape().Dimensions), rate))
 }
 
-// DropoutReLU is [Random.DropoutSeen] of max(x, 0), in one loop. It returns nil if nothing is dropped, x is not a
-// matrix, or the shortcuts of [Lean] are not allowed.
+// DropoutReLU is [Random.DropoutSeen] of max(x, 0), in one loop. It returns nil if nothing is dropped or [Lean] does
+// not allow the loop.
 func (r *Random) DropoutReLU(x *Node, rate float64, seen *Node) *Node {
 	is, _ := lean(x.Graph())
 	if r == nil || rate == 0 || !r.fused || !is || x.Rank() != 2 {
@@ -52,8 +52,8 @@ func (r *Random) dropped(x *Node, rate float64, seen, gate *Node) *Node {
 	return Linear(x, d[0], drop, drop)
 }
 
-// Next returns a new stream. A stream gives a position the same number at each reading, so that it can be read in the
-// order of a matrix and in that of its transpose.
+// Next returns a new stream. A stream always gives a position the same number, so it can be read in the order of a
+// matrix and in that of its transpose.
 func (r *Random) Next() Stream {
 	s := Stream{key: r.key, number: r.streams}
 	r.streams++
@@ -104,7 +104,7 @@ func (s Stream) Kept(positions *Node, rate float64) *Node {
 
 func (s Stream) kept(positions, bound, value *Node) *Node {
 	g, shape := positions.Graph(), shapes.Make(dtypes.Float32, positions.Shape().Dimensions...)
-	// Two rounds of hashing, each with half of the key, keep streams uncorrelated.
+	// Two rounds of hashing, each with half the key, keep streams uncorrelated.
 	bits := mix(Add(mix(BitwiseXor(positions, s.half(0))), s.half(1)))
 	dropped := LessThan(bits, bound)
 	return Where(dropped, BroadcastToShape(Const(g, float32(0)), shape), BroadcastToShape(value, shape))

@@ -48,7 +48,7 @@ func (r *Rates) Replace(rates []float64) error {
 	return overwrite(r.scales, scales)
 }
 
-// Use makes dropout in computation g read its rates from r. If r is nil, rates are constants of the compiled program.
+// Use makes dropout in computation g read its rates from r. If r is nil, rates are compiled in.
 func (r *Rates) Use(g *Graph) {
 	if r != nil {
 		model.SetGraphParam(g, ratesParam, r)
@@ -69,8 +69,7 @@ func readRate(g *Graph, rate float64) (bound, scale *Node) {
 	return Const(g, bounds[0]), Const(g, scales[0])
 }
 
-// valuesOf returns two numbers for each rate: an element is dropped if its hash is below the bound, else multiplied by
-// the scale 1/(1-rate).
+// valuesOf returns, for each rate, the bound below which a hash means a drop, and the scale 1/(1-rate).
 func valuesOf(rates []float64) (bounds []uint32, scales []float32) {
 	for _, rate := range rates {
 		bounds = append(bounds, uint32(math.Round(rate*(1<<32-1))))

@@ -70,7 +70,7 @@ func Total(p Product, e *Node, gradients bool) *Node {
 }
 
 // RowMax returns each row's maximum, or 0 for a row without entries: e [slots, width] → [rows, width]. present [slots,
-// 1] is 1 for entries that count; if it is nil, all count. Equal maxima share the gradient.
+// 1] is 1 for entries that count; nil means all. Equal maxima share the gradient.
 func RowMax(p Product, e, present *Node, gradients bool) *Node {
 	fixed := StopGradient(e)
 	is, among := Among(p, fixed, present)

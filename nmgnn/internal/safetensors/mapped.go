@@ -36,7 +36,7 @@ func NewArray[T Number](n int) (_ *Array[T], err error) {
 			_ = os.Remove(path)
 		}
 	}()
-	// Disk space is reserved first: without it, writing to the mapping would crash the program.
+	// Without disk space, writing to the mapping would crash the program.
 	if err := allocate(a.file, size); err != nil {
 		return nil, fmt.Errorf("%s: no room for %d bytes of cached numbers: free the disk or name another folder: %w",
 			path, size, err)
@@ -44,7 +44,7 @@ func NewArray[T Number](n int) (_ *Array[T], err error) {
 	if a.bytes, err = mapFile(a.file, size, true); err != nil {
 		return nil, err
 	}
-	_ = os.Remove(path) // some systems cannot remove open files: there, the next clean-up of the folder must
+	_ = os.Remove(path) // some systems cannot remove open files: these stay until the folder's next clean-up
 	a.Values = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(a.bytes))), n)
 	return a, nil
 }

@@ -20,11 +20,11 @@ import (
 
 // Kind describes the kind of file that [Open] expects.
 type Kind struct {
-	Name   string // the kind's name in the file's metadata
-	Remedy string // advice to the user if the file is damaged
+	Name   string // the name in the file's metadata
+	Remedy string // advice if the file is damaged
 }
 
-// File is an open, checked file. It is mapped into memory if possible: then tensors are read on use, and the system can
+// File is an open, checked file. It is memory-mapped if possible: then tensors are read on use, and the system can
 // reclaim their memory.
 type File struct {
 	path     string
@@ -32,7 +32,7 @@ type File struct {
 	data     []byte
 	release  func() error
 	metadata map[string]string
-	tensors  []tensor // in the order of their data in the file
+	tensors  []tensor // in the order of their data
 	byName   map[string]int
 }
 
@@ -77,8 +77,7 @@ func (f *File) Close() error {
 	return release()
 }
 
-// Guard calls read. A memory fault in the calling goroutine becomes an error: a mapped file may be truncated while it
-// is read.
+// Guard calls read. A memory fault in read's goroutine becomes an error: a mapped file may be truncated meanwhile.
 func Guard(path string, read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -152,8 +151,6 @@ func (f *File) identify() error {
 	return nil
 }
 
-// place checks that tensors follow one another without gaps or overlaps. start is the byte of the file at which their
-// data begin.
 func (f *File) place(start int64) error {
 	slices.SortStableFunc(f.tensors, func(s, t tensor) int {
 		return cmp.Or(cmp.Compare(s.begin, t.begin), cmp.Compare(s.end, t.end))
@@ -180,7 +177,6 @@ func (f *File) place(start int64) error {
 	return nil
 }
 
-// verify checks checksums and, in the same pass, that numbers are finite.
 func (f *File) verify(header []byte) error {
 	own := f.metadata[headerSumKey]
 	ofHeader := sha256.Sum256(bytes.ReplaceAll(header, []byte(own), []byte(none)))
@@ -228,7 +224,7 @@ func (f *File) Metadata(key string) (string, error) {
 	return text, nil
 }
 
-// Names returns the names of all tensors, in the order of their data in the file.
+// Names returns the tensors' names, in the order of their data.
 func (f *File) Names() []string {
 	names := make([]string, len(f.tensors))
 	for i, t := range f.tensors {
@@ -237,7 +233,7 @@ func (f *File) Names() []string {
 	return names
 }
 
-// Has reports whether a tensor of this name exists.
+// Has reports whether the named tensor exists.
 func (f *File) Has(name string) bool {
 	_, ok := f.byName[name]
 	return ok

@@ -7,7 +7,7 @@
 //	data        the tensors, row-major; offsets count from here
 //
 // It accepts only types F32, I32, I64 and U8, tensors at multiples of their type's width without overlaps or gaps, and
-// finite numbers. It adds four metadata keys:
+// finite numbers. It adds five metadata keys:
 //
 //	format           "nodemask"
 //	kind, version    the kind of file, and that kind's version: "1"
@@ -57,7 +57,7 @@ const (
 	headerAlignment = 8
 )
 
-// none stands in the header for its checksum while the checksum is computed.
+// none stands for the header's checksum while the checksum is computed.
 var none = strings.Repeat("0", sumLength)
 
 // Number is an element type of tensors.
@@ -93,7 +93,7 @@ type Builder struct {
 	err      error // the first error, which WriteFile will return
 }
 
-// New returns a Builder for a kind of file. The file gets the given metadata and the format's own.
+// New returns a Builder for a kind of file; the given metadata is added to the format's own.
 func New(kind string, metadata map[string]string) *Builder {
 	b := &Builder{kind: kind, metadata: maps.Clone(metadata)}
 	if b.metadata == nil {
@@ -191,7 +191,7 @@ func (b *Builder) write(to io.Writer) error {
 	return w.Flush()
 }
 
-// header returns equal bytes for equal metadata and equal tensors in equal order.
+// header returns equal bytes for equal metadata and tensors in equal order.
 func (b *Builder) header() []byte {
 	b.metadata[headerSumKey] = none
 	var out bytes.Buffer

@@ -45,8 +45,8 @@ type Rows struct {
 	// Heard [columns, 1] is zero for rows of the multiplied matrix, such as h in [Matrix.Times], that count as zero. If
 	// [Skips] returns true, kernels skip these rows; otherwise, the rows must hold zeros.
 	Heard *Node
-	// Wanted [rows, 1] is zero for result rows that need not be computed. Among the kernels in Go, only that of
-	// [Matrix.Times] skips these rows.
+	// Wanted [rows, 1] is zero for result rows that need not be computed. Of the kernels in Go, only [Matrix.Times]
+	// skips these rows.
 	Wanted *Node
 	// Root [rows, width] and then Bias [1, width] are added to the sum. They must be nil unless [Skips] returns true.
 	// [Matrix.Attend] takes no Root; the other methods take a Bias only with a Root.
@@ -71,8 +71,8 @@ func (r Rows) inputs(g *Graph, which int32, heard, wanted int) []*Node {
 // backend cannot run kernels.
 //
 // GoMLX has no custom calls. So call adds a call of a placeholder function and then, unknown to GoMLX, replaces it by a
-// call of the kernel. Never clone the returned nodes: the clone would call the placeholder. Gradient checkpointing
-// clones nodes, so it cannot be used.
+// call of the kernel. Never clone the returned nodes, not even by gradient checkpointing: clones would call the
+// placeholder.
 func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	g := inputs[0].Graph()
 	outputs := NewFunction(g, g.UniqueName(kernel), func(g *Graph) []*Node {
@@ -81,7 +81,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		outputs := make([]*Node, len(results))
 		for i, r := range results {
-			// Zeros cannot be used here: GoMLX would share its node among functions, which is an error.
+			// GoMLX would share Zeros among functions, which is an error.
 			outputs[i] = Iota(g, shapes.Make(dtypes.Float32, r[0], r[1]), 0)
 		}
 		return outputs
@@ -188,9 +188,9 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 		h.Shape().Dimensions[0], m.rows()), draw, given(m.Offsets, m.Columns, h, weights, positions))...)[0]
 }
 
-// Reach returns y [rows, 1] for a square matrix. y_u is 1 if seen_u is not zero. y_u is also 1 if heard_u is not zero
-// and column u has an entry in some row v where seen_v is not zero. Otherwise y_u is 0. seen and heard are [rows, 1]; a
-// nil heard means ones.
+// Reach returns y [rows, 1] for a square matrix, seen [rows, 1] and heard [rows, 1]. y_u is 1 if seen_u ≠ 0. y_u is
+// also 1 if heard_u ≠ 0 and column u has an entry in a row v where seen_v ≠ 0. Otherwise y_u is 0. A nil heard means
+// ones.
 func (m Matrix) Reach(seen, heard *Node) *Node {
 	must("seen", seen, m.rows(), 1)
 	must("heard", heard, m.rows(), 1)
@@ -301,7 +301,7 @@ func Outer(x, v, wanted *Node) *Node {
 	return ReduceSum(Reshape(sums, parts, width(x), width(v)), 0)
 }
 
-// SumsInOrder reports whether [HoldSums] was called and the computation's backend is XLA on a CPU, with kernels.
+// SumsInOrder reports whether [HoldSums] was called and applies to the computation's backend.
 func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g.Backend()) }
 
 // ELU returns x [rows, columns] where x is positive, else exp(x) - 1. If v is not nil, v is the gradient towards this
@@ -315,7 +315,7 @@ func ELU(x, v *Node) *Node {
 // Available reports whether the computation's backend runs all kernels.
 func Available(g *Graph) bool { return RunsOn(g.Backend()) }
 
-// RunsOn reports whether a backend runs all kernels. If not, [Intercepted] or [Register] returns the reason.
+// RunsOn reports whether a backend runs all kernels; [Intercepted] and [Register] return why not.
 func RunsOn(b compute.Backend) bool {
 	_, isGo := runsInGo(b)
 	return isGo || takesForeign(b)

@@ -17,8 +17,8 @@ const (
 	dotRows  = 3
 )
 
-// product returns the sizes of the matrices that a node multiplies: [rows, inner] and [inner, columns]. If transposed
-// is true, the second matrix is stored as [columns, inner]. ok is false for batches and unknown layouts.
+// product returns the sizes of the matrices that a node multiplies: [rows, inner] and [inner, columns]. The latter is
+// [columns, inner] if transposed is true. ok is false for batches and unknown layouts.
 func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, transposed, ok bool) {
 	var field [5]int
 	for i, name := range []string{"LHSCrossSize", "RHSCrossSize", "ContractingSize", "BatchSize", "Layout"} {

@@ -47,16 +47,14 @@ var executors [compute.OpTypeLast]func(backend, node unsafe.Pointer, inputs []un
 // kernelOp marks nodes that run kernels. GoMLX itself has no nodes of this type.
 const kernelOp = compute.OpTypeInvalid
 
-// goInsides locates internals of the pure-Go backend.
 type goInsides struct {
-	backend     reflect.Type  // the backend's type, *Backend
-	getBuffer   reflect.Value // the backend's method func(*Backend, shapes.Shape) (*Buffer, error)
-	data        uintptr       // offset of the field Data in GoMLX's struct Node, in bytes
-	nodeShape   uintptr       // offset of the result's shape in GoMLX's struct Node, in bytes
-	flat, shape uintptr       // offsets of the numbers and their shape in GoMLX's struct Buffer, in bytes
+	backend   reflect.Type
+	getBuffer reflect.Value // func(*Backend, shapes.Shape) (*Buffer, error)
+	// These are offsets in bytes: data and nodeShape in GoMLX's struct Node, flat and shape in Buffer.
+	data, nodeShape, flat, shape uintptr
 
 	own   operationTable // GoMLX's operations before replacement
-	asked sync.Map       // a set: pointers to the backends for which [Hasten] was called
+	asked sync.Map       // set of pointers to the backends that [Hasten] was called for
 }
 
 func locate(b compute.Backend) (*goInsides, error) {

@@ -23,7 +23,7 @@ var triedXLA = []string{"v0.4.1", "v0.4.5"}
 
 func checkXLA() error { return checkVersion(stablehlo.CustomCallV2, xlaModule, triedXLA) }
 
-// pointer returns the value of a struct's unexported field, which must be a *T.
+// pointer returns a struct's unexported field of type *T.
 func pointer[T, S any](s *S, name string) *T {
 	return (*T)(reflect.ValueOf(s).Elem().FieldByName(name).UnsafePointer())
 }

@@ -14,7 +14,7 @@ import (
 // This is the maximum of a row without entries.
 const lowest = -1e30
 
-// Dropout and ELU compute this many numbers at once.
+// Dropout and ELU divide their work among cores in chunks of this many numbers.
 const chunk = 1024
 
 type timesArgs struct {
@@ -144,8 +144,8 @@ func (a *timesArgs) scalars(i, to int32, y []float32, offset int) {
 	}
 }
 
-// sum4 adds h0 to h3 to y in one pass, so that y is read and written once. It adds eight numbers of each row at once,
-// to avoid bounds checks.
+// sum4 adds four rows to y in one pass, to read and write y once. It takes eight numbers of each row at once, to avoid
+// bounds checks.
 func sum4(y, h0, h1, h2, h3 []float32) {
 	k := 0
 	for ; k+8 <= len(y); k += 8 {

@@ -20,8 +20,8 @@ type (
 	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
 	operationTable [compute.OpTypeLast]operation
 
-	// A loop replaces an operation of GoMLX. The returned function fill computes the result; reuse holds the indices of
-	// inputs that fill may overwrite. If fill is nil, GoMLX computes the result.
+	// A loop replaces an operation: fill computes the result; reuse lists inputs that fill may overwrite. If fill is
+	// nil, GoMLX computes the result.
 	loop func(t *goInsides, node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int)
 )
 
@@ -44,8 +44,7 @@ var hastened = map[compute.OpType]loop{
 	compute.OpTypeDotGeneral: (*goInsides).dot,
 }
 
-// hasten puts this package's loops into GoMLX's table of operations. Backends for which [Hasten] was not called still
-// run GoMLX's operations.
+// hasten changes GoMLX's table of operations. Backends for which [Hasten] was not called still run GoMLX's operations.
 func (t *goInsides) hasten() {
 	t.own = operations
 	for op, loop := range hastened {

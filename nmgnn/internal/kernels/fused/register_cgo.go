@@ -31,7 +31,7 @@ import (
 // each run. If an environment variable already configures that, KeepMemory does nothing.
 func KeepMemory() { C.nm_keep_memory() }
 
-// registerHandlers registers the kernels with the plugin, a file that must be loaded already.
+// registerHandlers needs the path of a plugin that is loaded already.
 func registerHandlers(plugin string) error {
 	path := C.CString(plugin)
 	defer C.free(unsafe.Pointer(path))

@@ -11,8 +11,8 @@ func AddRows(y, h []float32, columns []int32, stride int, weights []float32, pos
 		unsafe.SliceData(positions))
 }
 
-// AddRowsOf8Heads is [AddRows] with eight heads of eight numbers each. The weights of entry i are the eight numbers
-// from weights[8·at(i)] on, one for each head.
+// AddRowsOf8Heads is [AddRows] with eight heads of eight numbers each. The weights of entry i begin at
+// weights[8·at(i)], one for each head.
 func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows8x8(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights),

@@ -14,7 +14,7 @@ import (
 // A Function is a function of lanes.wasm.
 type Function int
 
-// The functions are in the order of the variable names in lanes_js.go.
+// The functions are in the order of the array called names in lanes_js.go.
 const (
 	Times Function = iota
 	Total
@@ -48,7 +48,7 @@ func Slice[T float32 | int32 | uint32](x []T) Word {
 	return Word(uintptr(p))
 }
 
-// escape makes Go store what its argument points to on the heap, because a stack may move.
+// escape makes Go store its argument on the heap, because a stack may move.
 var escape = func(unsafe.Pointer) {}
 
 // Int returns a count as a Word.

@@ -61,8 +61,8 @@ func shared() bool {
 	return [5]float32(y) == [5]float32{1, -1, 0, 1, -1}
 }
 
-// Run calls f with args; lanes.c lists each function's arguments. f computes the range [from, to) of the result: of
-// rows, of partial sums or of numbers, depending on f.
+// Run calls f with args; lanes.c lists each function's arguments. f computes the rows, partial sums or numbers in the
+// range [from, to).
 func (f Function) Run(from, to int, args ...Word) {
 	a := append([]Word(nil), args...)
 	exported[f].Invoke(int(uintptr(unsafe.Pointer(&a[0]))), from, to)
