@@ -12,9 +12,9 @@ import (
 // Layer computes all nodes' next representations: h^(k-1) → h^(k).
 type Layer interface {
 	// Forward adds the layer to a computation: h [nodes, in] → [nodes, out]. It makes weights in scope with [Weights],
-	// [GlorotWeights], [ZeroWeights] or VariableWithValue; equal names share a variable. mask [nodes, 1] is the paper's
-	// δ; nil means no masking. It multiplies what a node contributes to other nodes, and what it contributes to itself
-	// only if the layer's equation says so. Layers never draw masks.
+	// [GlorotWeights], [ZeroWeights] or VariableWithValue; equal names share a variable. mask [nodes, 1], the paper's
+	// δ, multiplies what a node contributes to other nodes. It multiplies a node's contribution to itself only if the
+	// layer's equation says so. A nil mask masks nothing. Layers never draw masks.
 	Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node
 }
 

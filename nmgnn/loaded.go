@@ -18,10 +18,11 @@ import (
 // Loaded is a graph and its features in variables: the input of a [Model].
 type Loaded struct {
 	near   *adjacency
-	sparse *sparseFeatures // nil if stored densely
+	sparse *sparseFeatures // nil if the features are stored densely
 	dense  *model.Variable
 	denseT *model.Variable // transpose of the field dense; nil if the backend is not faster with it
-	// If sparse features are stored densely, dropout draws by positions: each element's index among the sparse entries.
+	// If sparse features are stored densely, positions holds each element's index among the sparse entries, by which
+	// dropout draws.
 	positions *model.Variable
 	large     bool // the field dense is too large to be copied
 }

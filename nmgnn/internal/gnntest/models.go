@@ -17,7 +17,7 @@ import (
 // equal numbers.
 const CaseFeatures = 6
 
-// Case is a test case. Change sets the hyperparameters of its model; Name lists the changes.
+// Case is a test case. Change sets the hyperparameters of the case's model; Name lists the changes.
 type Case struct {
 	Name   string
 	Change func(p *hyper.Parameters)

@@ -75,7 +75,7 @@ func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Sto
 	return exec, nil
 }
 
-// Matrices copies a program's outputs, each [rows, width], to the host and frees them.
+// Matrices copies a program's outputs, each [rows, width], to the host and frees the outputs.
 func Matrices[M ~matrix](outputs []*tensors.Tensor) ([]M, error) {
 	defer Finalize(outputs)
 	all := make([]M, len(outputs))

@@ -63,8 +63,8 @@ func attendByParts(p Product, a Attention) *Node {
 		}})
 }
 
-// RowSoftmax returns each row's softmax exp(e_vu) / Σ_w exp(e_vw), for each column of e [slots, heads]. present is as
-// in [Attention].
+// RowSoftmax returns each row's softmax exp(e_vu) / Σ_w exp(e_vw), for each column of e [slots, heads]. [Attention]
+// explains present.
 func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	there, e := Among(p, e, present)
 	// The maximum only keeps exp in range, so it needs no gradient.

@@ -165,8 +165,7 @@ func (p Product) Attend(a Attention) *Node {
 	}
 	y, alpha, kept := m.Attend(s, value, a.Keep, biased)
 	if !a.Gradients {
-		// StopGradient is needed: the pure-Go backend fails if a program's last operation has results that nothing
-		// uses.
+		// Without StopGradient, the pure-Go backend fails if a program's last operation has results that nothing uses.
 		return StopGradient(y)
 	}
 	type gradients struct{ scores, target *Node }

@@ -53,7 +53,7 @@ func (r *Random) dropped(x *Node, rate float64, seen, gate *Node) *Node {
 }
 
 // Next returns a new stream. A stream always gives a position the same number, so it can be read in the order of a
-// matrix and in that of its transpose.
+// matrix and of its transpose.
 func (r *Random) Next() Stream {
 	s := Stream{key: r.key, number: r.streams}
 	r.streams++

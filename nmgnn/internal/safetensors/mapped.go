@@ -14,8 +14,8 @@ type Array[T Number] struct {
 	bytes  []byte
 }
 
-// NewArray returns an array of n zeros, in a file in $TMPDIR whose name NewArray removes at once. NewArray reserves
-// disk space, so a full disk is an error here, not later.
+// NewArray returns an array of n zeros, in a file in $TMPDIR whose name NewArray removes at once. It reserves disk
+// space, so a full disk is an error here, not later.
 func NewArray[T Number](n int) (_ *Array[T], err error) {
 	var zero T
 	size := int64(n) * int64(unsafe.Sizeof(zero))

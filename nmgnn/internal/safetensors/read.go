@@ -215,7 +215,7 @@ func (f *File) damaged(at int64, format string, args ...any) error {
 	return f.errorf(at, "%w. The file is damaged: %s", fmt.Errorf(format, args...), f.kind.Remedy)
 }
 
-// Metadata returns a key's text, or an error if the key is missing.
+// Metadata returns a key's text, or an error if there is none.
 func (f *File) Metadata(key string) (string, error) {
 	text, ok := f.metadata[key]
 	if !ok {

@@ -235,8 +235,8 @@ func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	return callDrop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
 }
 
-// DropRows computes a part of [Drop]'s result: the rows from number first on, as many as rows says. It waits until the
-// node previous is computed, so that blocks of rows are computed one by one.
+// DropRows computes a part of [Drop]'s result: as many rows as rows says, from row first on. It waits until the node
+// previous is computed, so that blocks of rows are computed one by one.
 func DropRows(draw, scale, x *Node, first, rows int, wanted, previous *Node) *Node {
 	return callDrop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, previous)
 }
@@ -301,7 +301,7 @@ func Outer(x, v, wanted *Node) *Node {
 	return ReduceSum(Reshape(sums, parts, width(x), width(v)), 0)
 }
 
-// SumsInOrder reports whether [HoldSums] was called and applies to the computation's backend.
+// SumsInOrder reports whether [HoldSums] was called and applies to g's backend.
 func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g.Backend()) }
 
 // ELU returns x [rows, columns] where x is positive, else exp(x) - 1. If v is not nil, v is the gradient towards this

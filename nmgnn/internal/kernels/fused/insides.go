@@ -51,10 +51,12 @@ type goInsides struct {
 	backend   reflect.Type
 	getBuffer reflect.Value // func(*Backend, shapes.Shape) (*Buffer, error)
 	// These are offsets in bytes: data and nodeShape in GoMLX's struct Node, flat and shape in Buffer.
-	data, nodeShape, flat, shape uintptr
+	data        uintptr
+	nodeShape   uintptr
+	flat, shape uintptr
 
 	own   operationTable // GoMLX's operations before replacement
-	asked sync.Map       // set of pointers to the backends that [Hasten] was called for
+	asked sync.Map       // set of pointers to backends that [Hasten] changed
 }
 
 func locate(b compute.Backend) (*goInsides, error) {

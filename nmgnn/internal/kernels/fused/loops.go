@@ -14,7 +14,7 @@ import (
 // This is the maximum of a row without entries.
 const lowest = -1e30
 
-// Dropout and ELU divide their work among cores in chunks of this many numbers.
+// Dropout and ELU divide work among cores in chunks of this many numbers.
 const chunk = 1024
 
 type timesArgs struct {

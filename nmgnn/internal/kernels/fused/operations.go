@@ -12,8 +12,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// The loops in this file replace operations of GoMLX, which compute an index for each number. That takes most of
-// training's time in pure Go. Results stay equal bit for bit.
+// GoMLX's operations compute an index for each number, which takes most of training's time in pure Go. The loops in
+// this file replace these operations. Results stay equal bit for bit.
 
 type (
 	// These are GoMLX's types, with unsafe pointers in place of pointers to unexported types.
