@@ -86,7 +86,8 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 }
 
 // WithEdges returns d's features with another graph that has the same number of nodes, for computations without
-// gradients. It stores the graph below path, with space for room entries, but at least for those of edges.
+// gradients. It stores the graph below path, with space for as many entries as room says or edges has, whichever is
+// more.
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}

@@ -31,8 +31,8 @@ func optional(x []array, i int) (a array) {
 	return a
 }
 
-// each computes rows with f if [lanes.Have] returns true, else with loop. numbers is the number of numbers to compute:
-// if there are many, each uses all cores.
+// each computes rows with f if [lanes.Have] returns true, else with loop. numbers is the number of elements to compute.
+// If there are many, the work runs on all cores.
 func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(from, to int)) {
 	if haveLanes() {
 		loop = func(from, to int) { f.Run(from, to, words...) }
