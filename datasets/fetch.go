@@ -20,12 +20,12 @@ type FetchOptions struct {
 	// Dir receives a folder named after the data set. "" means $NODEMASK_DATA, else the cache folder (see
 	// [OpenOptions]).
 	Dir string
-	// Mirror is an https:// folder with the same files. "" means the catalogue's addresses.
+	// Mirror is an https:// folder with the same files. "" means the addresses in the list of data sets.
 	Mirror string
 	// Client makes the requests; Fetch lets it follow redirects to https alone. Nil means a client that requires TLS
 	// 1.2 or later and gives up on a silent server.
 	Client *http.Client
-	// Progress, unless nil, is called as bytes arrive; done and total count bytes, total is -1 if unknown.
+	// Progress, unless nil, is called as bytes arrive. done and total count bytes; total is -1 if unknown.
 	Progress func(file string, done, total int64)
 	// Note, unless nil, receives remarks, such as files already present or retries.
 	Note func(line string)
@@ -73,7 +73,7 @@ func fetchInto(ctx context.Context, dir string, info Info, o FetchOptions) error
 		if o.Note != nil {
 			o.Note(info.Name + ": already there, SHA-256 as when it was fetched")
 		}
-		err := os.Remove(filepath.Join(dir, info.Archive.Name)) // left by a fetch that was killed after unpacking
+		err := os.Remove(filepath.Join(dir, info.Archive.Name)) // a fetch that was killed after unpacking left the zip
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}

@@ -26,24 +26,25 @@ const Unlabelled = graphfile.Unlabelled
 type Graph struct {
 	Name     string
 	Edges    *csr.Graph // distinct edges, no self-loops, both directions unless OneWay
-	OneWay   bool       // u ∈ N_v does not imply v ∈ N_u. No reader sets it
+	OneWay   bool       // u may be a neighbour of v, but v not of u. No file reader sets OneWay
 	Features Features   // [nodes, width]
 	Labels   []int32    // [nodes], indexes into Classes, or Unlabelled
-	Classes  []string   // names; "0", "1", … if the source has none
-	NodeIDs  []string   // names in the source; nil if it only numbers its nodes
-	// FeatureNames are the source's column names; nil if unknown or not distinct.
+	Classes  []string   // class names; "0", "1", … if the source has none
+	NodeIDs  []string   // ids in the source; nil if the source only numbers its nodes
+	// FeatureNames are the names of the source's feature columns; nil if unknown or not distinct.
 	FeatureNames []string
 	Source       string // "embedded", a path, or the generator and its options
 	Report       csr.Report
 
 	Format   string
 	Reverses int64 // duplicates that list an edge in the opposite direction
-	// the source is directed, or lists some edges in one direction only; Edges nevertheless holds each edge in both
+	// Directed means that the source is directed, or lists some edges in one direction only. Edges nevertheless holds
+	// both.
 	Directed bool
 	OwnSplit *Split // the source's own split; nil: none
 	// OwnSplits lists all of the source's splits, OwnSplit first.
 	OwnSplits []*Split
-	Notes     []string // sentences on what the reader left out or changed
+	Notes     []string // sentences on what was left out or changed on reading
 }
 
 // NumNodes returns the number of nodes.
@@ -70,8 +71,8 @@ func (g *Graph) CheckTrainable() error {
 	return nil
 }
 
-// FindNode returns the node whose id is text, else the node whose number is text, else -1. If text is one node's id and
-// another's number, alsoNumber is that other node; else it is -1.
+// FindNode returns the node whose id is text, else the node whose number is text, else -1. If a second node has the
+// number text, alsoNumber is that node; else alsoNumber is -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {

@@ -23,8 +23,8 @@ type Newcomers struct {
 	Skipped int64
 }
 
-// NewcomersOptions tells what the model expects of newcomers (its features and train nodes), and what to do with
-// unknown edges.
+// NewcomersOptions tells how many features the model expects, which train nodes it knows, and what to do with edges to
+// unknown nodes.
 type NewcomersOptions struct {
 	Width int // features per node
 	// Known returns the train node with this id; false if there is none.

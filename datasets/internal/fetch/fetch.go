@@ -32,8 +32,8 @@ type Options struct {
 	Progress func(file string, done, total int64)
 	Note     func(line string)
 
-	// Only tests set these.
-	pause   time.Duration // before the first retry; 0: a second
+	// Only tests set pause and silence.
+	pause   time.Duration // wait before the first retry; 0: one second
 	silence time.Duration
 }
 

@@ -14,7 +14,7 @@ type graphOfArrays struct {
 	ctx    context.Context
 	choice graphfile.Choice
 	take   func(bytes int64) error
-	array  func(name string) (a *numpy.Array, err error) // nil, nil if missing
+	array  func(name string) (a *numpy.Array, err error) // returns nil, nil if the array is missing
 }
 
 func (g *graphOfArrays) required(name, expected string) (*numpy.Array, error) {
@@ -48,8 +48,8 @@ func (g *graphOfArrays) link(edges int64, ends func(i int64) (node, neighbour in
 	return nil
 }
 
-// labels sets the classes from a, of shape [nodes] or [nodes, 1]. names, unless nil, are the names of classes 0, 1, and
-// so on.
+// labels sets the nodes' classes from the array a: [nodes] or [nodes, 1]. The parameter names, unless nil, holds the
+// names of classes 0, 1, and so on.
 func (g *graphOfArrays) labels(a *numpy.Array, names []string) error {
 	rows, columns, ok := a.Rows()
 	if !ok || rows != int64(g.Nodes) || columns != 1 {

@@ -46,7 +46,7 @@ func EdgeList(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error)
 type edgeList struct {
 	ctx         context.Context
 	seen        map[string]bool
-	lines, wide int // wide counts lines with more than two fields
+	lines, wide int
 	header      bool
 	b           *graphfile.Builder
 }

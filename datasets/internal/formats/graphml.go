@@ -218,7 +218,6 @@ func (w *graphML) graph(e xml.StartElement) error {
 		case "node":
 			return w.node(e)
 		case "edge":
-			// An edge's own attribute overrides the graph's.
 			own := attribute(e, "directed")
 			w.b.Directed(own == "true" || own != "false" && byDefault == "directed")
 			return w.edge(e)

@@ -21,8 +21,8 @@ type torchFile struct {
 	fields *pickle.Dict
 }
 
-// Torch reads PyTorch Geometric's Data, (data, slices) or a dictionary from a file that torch.save wrote. It runs no
-// code of the file.
+// Torch reads a file that torch.save wrote: PyTorch Geometric's Data, a tuple (data, slices) or a dictionary. It runs
+// no code of the file.
 func Torch(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	f := &torchFile{}
 	f.graphOfArrays = graphOfArrays{Graph: &graphfile.Graph{Format: "PyTorch Geometric", Both: true}, ctx: ctx,
@@ -74,8 +74,8 @@ func (f *torchFile) open(ctx context.Context, in *graphfile.File) (err error) {
 }
 
 func fieldsOf(value any) (*pickle.Dict, error) {
-	switch v := value.(type) { // one level only: a list may contain itself
-	case pickle.Tuple: // (data, slices) and (data, slices, class)
+	switch v := value.(type) { // no recursion, because a list may contain itself
+	case pickle.Tuple: // a data set: (data, slices) or (data, slices, class)
 		if len(v) == 2 || len(v) == 3 {
 			value = v[0]
 			if err := checkSlices(v[1]); err != nil {
@@ -204,7 +204,7 @@ func (f *torchFile) read() error {
 	if err := f.count(edges, x, y); err != nil {
 		return err
 	}
-	// In a directed graph, the nodes in row 1 aggregate from those in row 0.
+	// In a directed graph, the nodes in row 1 of edge_index aggregate from those in row 0.
 	ends := func(i int64) (node, neighbour int64) { return edges.Int(1, i), edges.Int(0, i) }
 	if err := f.link(edges.Shape[1], ends); err != nil {
 		return fmt.Errorf("edge_index: %w", err)

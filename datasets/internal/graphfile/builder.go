@@ -16,33 +16,33 @@ import (
 const (
 	maxAttributes = 1 << 17
 	maxTexts      = 32   // an attribute with more distinct texts is not suggested as the class
-	maxName       = 4096 // bytes of an id, class or attribute name
+	maxName       = 4096 // limit of an id, a class or an attribute name, in bytes
 )
 
 // Builder makes a graph from nodes with attributes and edges between ids, added in any order. The attribute "class",
-// "label" or "y" is the class; "train_mask", "val_mask" and "test_mask" are the file's own split. Other attributes are
-// features if they are numbers, 0 where missing; other text is left out.
+// "label" or "y" is the class; "train_mask", "val_mask" and "test_mask" are the file's own split. All other numeric
+// attributes are features, with 0 at nodes that lack them. All other text is left out.
 type Builder struct {
 	// Attribute is the format's word for an attribute, such as "GraphML key".
 	Attribute string
 
 	in      *File
 	g       Graph
-	index   map[string]int32 // by id: its place in ids
+	index   map[string]int32 // position of each id in ids
 	ids     []string
-	numbers []int32    // numbers[i] is the node of the id numbered i, or -1 while the id has occurred only in edges
-	pairs   []csr.Edge // edges between id numbers
+	numbers []int32    // numbers[i] is the node with ids[i], or -1 while that id has occurred only in edges
+	pairs   []csr.Edge // edges between positions in ids
 	names   map[string]int32
 	columns []attribute
 	row     []entry
 	entries []entry
-	offsets []int64       // [nodes+1]: where each node's entries begin
-	classes []string      // attributes that may be the class
-	class   []classColumn // one per element of classes
-	chosen  string        // [Choice].Label
-	split   int           // [Choice].Mask
+	offsets []int64  // [nodes+1]: the entries of node v begin at offsets[v]
+	classes []string // attributes that may be the class
+	class   []classColumn
+	chosen  string
+	split   int
 	taken   string
-	masks   [3][][]int32 // [set][split]: node numbers
+	masks   [3][][]int32 // [train, validation or test][split]: node numbers
 	found   int          // bit i is set if the next node has attribute classes[i]
 }
 
@@ -50,8 +50,8 @@ type attribute struct {
 	name  string
 	nodes int             // number of nodes with a numeric value
 	other string          // type of a value that is no number, if any
-	last  int             // last node with the attribute, counted from 1
-	texts map[string]bool // distinct values, up to maxTexts
+	last  int             // number of the last node with the attribute, from 1
+	texts map[string]bool // at most maxTexts+1 distinct values
 }
 
 type entry struct {
@@ -64,7 +64,8 @@ type classColumn struct {
 	labels []int32
 }
 
-// NewBuilder returns a builder whose memory counts against in.Budget. attribute becomes [Builder].Attribute.
+// NewBuilder returns a builder whose memory counts against in.Budget. The parameter attribute becomes
+// [Builder].Attribute.
 func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builder {
 	choice := ChoiceOf(ctx)
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{},
@@ -105,8 +106,8 @@ func (b *Builder) String(name, value string) error {
 	return nil
 }
 
-// Null gives the next node a null attribute. If that is its class, the node is unlabelled, and a note says how many
-// are.
+// Null gives the next node a null attribute. If the attribute is the class, the node is unlabelled, and a note counts
+// such nodes.
 func (b *Builder) Null(name string) error {
 	_, err := b.addClass(name, "null")
 	return err
@@ -120,7 +121,7 @@ func (b *Builder) Truth(name string, value bool) error {
 	return b.Number(name, 0, "0")
 }
 
-// Other gives the next node an attribute of a type that the graph leaves out.
+// Other gives the next node an attribute that is left out; a note names its type, kind.
 func (b *Builder) Other(name, kind string) error {
 	a, err := b.attribute(name)
 	if err == nil && a.other == "" {
@@ -129,7 +130,7 @@ func (b *Builder) Other(name, kind string) error {
 	return err
 }
 
-// Number gives the next node a numeric attribute. text is exact, but value may be rounded.
+// Number gives the next node a numeric attribute. The parameter text is exact, but value may be rounded.
 func (b *Builder) Number(name string, value float64, text string) error {
 	class, _ := numberName(text)
 	if isClass, err := b.addClass(name, class); isClass || err != nil {
@@ -152,7 +153,8 @@ func (b *Builder) Number(name string, value float64, text string) error {
 	return nil
 }
 
-// mark puts the next node into a set unless value is 0. In "train_mask[2]", 2 is the number of the split.
+// mark puts the next node into a set (0 train, 1 validation, 2 test) unless value is 0. In the name "train_mask[2]", 2
+// is the number of the split.
 func (b *Builder) mark(set int, name string, value float64) error {
 	k := 0
 	if _, number, is := strings.Cut(strings.TrimSuffix(name, "]"), "["); is {

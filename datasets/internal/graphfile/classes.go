@@ -16,7 +16,7 @@ const Unlabelled int32 = -1
 type Classes struct {
 	index map[string]int32
 	names []string
-	nulls int // number of nodes whose class is NaN or null
+	nulls int
 }
 
 // Add returns the number of a class, or [Unlabelled] if the name is empty, NaN or null.
@@ -105,7 +105,7 @@ func (g *Graph) SetLabels(c *Classes, labels []int32) {
 	}
 }
 
-// NameClasses replaces each class, a number i, by names[i].
+// NameClasses replaces each class name, a number i, by names[i].
 func (g *Graph) NameClasses(names []string) error {
 	for i, class := range g.Classes {
 		number, err := strconv.Atoi(class)
@@ -142,7 +142,8 @@ func (c *Classes) Finish(labels []int32) []string {
 	return classes
 }
 
-// plain makes names equal across formats: if all are numbers, 1.0 becomes 1; if all are booleans, they become 0 and 1.
+// plain makes class names equal across formats: if all are numbers, 1.0 becomes 1; if all are booleans, they become 0
+// and 1.
 func plain(names []string) []string {
 	truths := map[string]string{"false": "0", "true": "1"}
 	booleans, numbers := true, true
@@ -180,7 +181,7 @@ func classOrder(names []string) func(a, b string) int {
 	return func(a, b string) int { return cmp.Or(cmp.Compare(values[a], values[b]), strings.Compare(a, b)) }
 }
 
-// naturalOrder compares runs of digits by value, other text bytewise.
+// naturalOrder compares two names: runs of digits by value, all other text byte by byte.
 func naturalOrder(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// Text returns r, decoded to UTF-8 if it is UTF-16: if it begins with UTF-16's byte order mark, or its first character
-// has a zero byte.
+// Text returns r, decoded to UTF-8 if r is UTF-16. UTF-16 shows by its byte order mark, or by a zero byte in its first
+// character.
 func Text(r io.Reader) io.Reader {
 	in := bufio.NewReaderSize(r, 1<<16)
 	begin, _ := in.Peek(2)
@@ -27,8 +27,8 @@ func Text(r io.Reader) io.Reader {
 	return unicode.UTF16(order, unicode.UseBOM).NewDecoder().Reader(in)
 }
 
-// Charset decodes r to UTF-8 from the encoding that label names; package encoding/xml calls it. For UTF-16 it returns r
-// unchanged, as [Text] has decoded it.
+// Charset decodes r, whose encoding has the name label, to UTF-8 for package encoding/xml. UTF-16 is returned
+// unchanged, because [Text] has decoded it.
 func Charset(label string, r io.Reader) (io.Reader, error) {
 	plain := func(name string) string {
 		return strings.Map(func(c rune) rune {

@@ -55,7 +55,7 @@ type TokenReader struct {
 	Ctx  context.Context
 	R    io.Reader
 	Most int
-	What string // name of tokens in errors
+	What string // what errors call a token
 
 	read   int // bytes read of the current token
 	tokens int

@@ -1,5 +1,5 @@
-// Package graphfile holds what readers of all formats share: files, memory limits, tables, ids, classes and the raw
-// graph.
+// Package graphfile holds what readers of all formats share: files, memory limits, tables, ids, classes and the graph
+// as listed.
 package graphfile
 
 import (
@@ -27,11 +27,11 @@ type Graph struct {
 	Format  string
 	Nodes   int
 	IDs     []string // [nodes]; nil: ids are node numbers
-	Labels  []int32  // [nodes], -1: no class; nil: no labels
+	Labels  []int32  // [nodes]; -1: no class; nil: no labels
 	Classes []string
 
 	Features     Features
-	FeatureNames []string // [Features.Width]; nil: unnamed
+	FeatureNames []string // [Features.Width]; nil: no names
 	// Pairs yields the node pairs that the file lists. It can be iterated repeatedly.
 	Pairs iter.Seq2[int32, int32]
 	// Both means that Pairs are entries of an adjacency matrix, which lists undirected edges both ways.
@@ -39,7 +39,7 @@ type Graph struct {
 	// Directed means that the file declares edges directed.
 	Directed bool
 
-	// Splits are the file's splits into train, validation and test nodes, ascending, one split per mask column.
+	// Splits are the file's splits, one per mask column. Each lists the train, validation and test nodes, ascending.
 	Splits [][3][]int32
 	Notes  []string
 	more   int // number of notes beyond maxNotes
@@ -74,7 +74,7 @@ func (g *Graph) Notef(format string, args ...any) {
 	g.more++
 }
 
-// AllNotes returns the notes; the last says how many were omitted.
+// AllNotes returns the notes. If some were omitted, the last one says how many.
 func (g *Graph) AllNotes() []string {
 	if g.more == 0 {
 		return g.Notes
@@ -82,11 +82,11 @@ func (g *Graph) AllNotes() []string {
 	return append(g.Notes[:len(g.Notes):len(g.Notes)], fmt.Sprintf("and %d more of this kind", g.more))
 }
 
-// MasksSplit describes a split made of masks, for [Graph.SetSplit].
+// MasksSplit is the name of a split made of masks, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit sets Splits to the given splits without their unlabelled nodes. If it cannot, it adds a note that says why
-// and refers to the split by the given name. If present is false, it does nothing. Nodes in a set must ascend.
+// SetSplit sets Splits to the given splits without their unlabelled nodes. If it cannot, it adds a note that says why.
+// Notes call the splits by the parameter name. If present is false, it does nothing. Nodes in a set must ascend.
 func (g *Graph) SetSplit(name string, present bool, splits ...[3][]int32) {
 	if !present {
 		return

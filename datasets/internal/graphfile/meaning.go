@@ -40,7 +40,7 @@ var namesOf = map[Meaning][]string{
 var why = map[Meaning]string{Class: "another class", TrainMask: "a mask", ValidationMask: "a mask", TestMask: "a mask",
 	otherMask: "a mask", id: "an id", rowNumber: "a row number", weight: "a weight", part: "a split"}
 
-// MeaningOf returns a name's meaning, ignoring case and an index in brackets.
+// MeaningOf returns the meaning of a column name, ignoring case and an index such as "[2]".
 func MeaningOf(name string) Meaning {
 	name = strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 	if list, _, is := strings.Cut(name, "["); is && strings.HasSuffix(name, "]") {
@@ -60,8 +60,8 @@ func MeaningOf(name string) Meaning {
 	return Feature
 }
 
-// LeftOut returns a note that a column was left out because of its name. column describes it; class is the column that
-// is used as the class.
+// LeftOut returns a note that a column was left out because of its name. The parameter column describes it; class is
+// the column used as the class.
 func (m Meaning) LeftOut(column, class string) string {
 	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", column, why[m])
 	if m == Class && class != "" {
@@ -70,7 +70,7 @@ func (m Meaning) LeftOut(column, class string) string {
 	return note
 }
 
-// Set returns a mask's set: 0 train, 1 validation, 2 test; -1 if m is no mask.
+// Set returns the set that a mask marks: 0 train, 1 validation, 2 test; -1 if m is no mask.
 func (m Meaning) Set() int {
 	if m < TrainMask || m > TestMask {
 		return -1

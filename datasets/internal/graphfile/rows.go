@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Possible names of an edge table's columns. The first that is present is used.
+// Possible names of an edge table's columns. The first that the table has is used.
 var (
 	SourceNames = []string{"source", "src", "from"}
 	TargetNames = []string{"target", "dst", "to"}
 )
 
-// Find returns the index of the first wanted name in columns, ignoring case, or -1.
+// Find returns the index of the first wanted name that is in columns, ignoring case; -1 if none is.
 func Find(columns []string, wanted ...string) int {
 	for _, name := range wanted {
 		if i := slices.IndexFunc(columns, func(c string) bool { return strings.EqualFold(c, name) }); i >= 0 {
@@ -29,14 +29,14 @@ func Find(columns []string, wanted ...string) int {
 // Columns holds the column numbers of a node table; -1: missing.
 type Columns struct {
 	ID, Label int
-	Masks     [3]int // train, validation, test
+	Masks     [3]int // columns of the train, validation and test masks
 	Features  []int
 	Names     []string
 	Notes     []string
 }
 
 // Columns finds the meaning of a node table's columns by their names. A column whose first value is text is no feature.
-// The class is the first of labels that the header has.
+// The class column is the first name in the parameter labels that the header contains.
 func (t *Table) Columns(labels ...string) (Columns, error) {
 	c := Columns{Label: Find(t.Header, labels...), Masks: [3]int{-1, -1, -1}}
 	var err error
@@ -101,7 +101,7 @@ func (t *Table) ScanNodes(c Columns, visit func(id, label string, masks [3]strin
 	return t.Err()
 }
 
-// NoteEdgeColumns notes that all columns of an edge table except those numbered in ends are left out.
+// NoteEdgeColumns notes that columns of an edge table are left out: all except those whose numbers are in ends.
 func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 	for i, name := range names {
 		if name != "" && !slices.Contains(ends, i) {
@@ -111,7 +111,7 @@ func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 }
 
 // ReadNodes returns a graph of the table's nodes, without edges, and each id's node number. accept, unless nil, may
-// refuse an id by an error.
+// refuse an id by returning an error.
 func (t *Table) ReadNodes(c Columns, accept func(id string) error) (g *Graph, numbers map[string]int32, err error) {
 	g = &Graph{Format: "CSV", Features: NewFeatures(len(c.Features)), FeatureNames: c.Names, Notes: c.Notes}
 	numbers = map[string]int32{}
@@ -131,7 +131,7 @@ func (t *Table) ReadNodes(c Columns, accept func(id string) error) (g *Graph, nu
 		if first, again := numbers[id]; again {
 			return fmt.Errorf("the id %.80q is there already (node %d, counted from 0): ids must differ", id, first)
 		}
-		id = strings.Clone(id) // a substring would keep its line in memory
+		id = strings.Clone(id) // a substring would keep its whole line in memory
 		g.Nodes, g.IDs = g.Nodes+1, append(g.IDs, id)
 		numbers[id] = v
 		if c.Label >= 0 {

@@ -21,7 +21,7 @@ const maxLine = 16 << 20
 type Table struct {
 	Name   string
 	Header []string
-	Fields []string // of the line last read, as many as Header; the next line overwrites them
+	Fields []string // fields of the line last read; the next line overwrites them
 
 	in      *File
 	ctx     context.Context
@@ -76,7 +76,7 @@ func (o oldLines) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// NewBareTable returns a table without header. r reads the unpacked text of in.
+// NewBareTable returns a table without a header line. The reader r yields the unpacked text of the file in.
 func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
 	t := &Table{Name: in.Name, in: in, ctx: ctx, limited: &TokenReader{Ctx: ctx, R: r, Most: maxLine, What: "line"}}
 	t.r = csv.NewReader(t.limited)
@@ -172,7 +172,7 @@ func (t *Table) read() (err error) {
 	return nil
 }
 
-// peek reads the next line into Fields. Until Next is called, errors name the line before it.
+// peek reads the next line into Fields. Until Next is called, errors still name the previous line.
 func (t *Table) peek() bool {
 	line := t.line
 	more := t.Next()

@@ -61,7 +61,7 @@ func (z *Zip) Read(name string) ([]byte, error) {
 		defer r.Close()
 		in := &ended.Reader{Ctx: z.ctx, R: r}
 		if _, err = io.ReadFull(in, data); err == nil {
-			_, err = in.Read(make([]byte, 1)) // the checksum is checked at the end
+			_, err = in.Read(make([]byte, 1)) // package zip checks the checksum at the end
 		}
 	}
 	if err := ended.Err(z.ctx); err != nil {

@@ -12,11 +12,11 @@ import (
 
 // Array is an array of one dimension or more.
 type Array struct {
-	Name    string // in errors, such as `member "labels"`
+	Name    string // name of the array in errors, such as `member "labels"`
 	Type    Dtype
 	Shape   []int64 // a single number has shape [1]
 	Strides []int64 // in elements
-	Data    []byte  // from element 0 on
+	Data    []byte  // the elements' bytes, from element 0 on
 }
 
 // New returns an array of the elements in data, column-major if fortran is true, else row-major.

@@ -65,7 +65,7 @@ func (p *unpickler) build(object, state any) {
 	switch o := object.(type) {
 	case Unknown:
 		return
-	case *numpy.Dtype: // the state of a numeric type matters for its byte order alone
+	case *numpy.Dtype: // of a numeric dtype's state, only the byte order matters
 		if s, _ := state.(Tuple); len(s) > 1 {
 			if order, _ := s[1].(String); string(order) == ">" {
 				o.Order = binary.BigEndian

@@ -1,8 +1,9 @@
 // Package pickle reads the pickles of Planetoid and torch.save: numpy arrays, scipy CSR matrices, tensors, lists,
 // tuples and dictionaries of numbers and strings, in protocols 0 to 5. It never runs anything: opcodes build the types
-// below, and a GLOBAL that calls.go does not list makes an [Unknown].
+// in values.go. A class or function that calls.go does not list becomes an [Unknown].
 //
-// Lengths are checked before allocating. Strings share the file's memory; all other values count against a budget.
+// Lengths are checked before allocating. Strings share the file's memory; all other values count against a memory
+// budget.
 package pickle
 
 import (
@@ -26,9 +27,9 @@ const (
 	entryMemory = 48
 )
 
-// Error is a pickle's fault and its offset.
+// Error is a fault found in a pickle, with its offset.
 type Error struct {
-	Offset int // of the faulty opcode
+	Offset int // position of the faulty opcode, in bytes
 	Err    error
 }
 
@@ -66,7 +67,6 @@ func Read(data []byte, budget func(bytes int64) error) (value any, err error) {
 		case *Error:
 			value, err = nil, fault
 		default:
-			// No known input gets here.
 			value, err = nil, &Error{Offset: p.at, Err: fmt.Errorf("%w: %v", ErrMistake, fault)}
 		}
 	}()

@@ -21,9 +21,9 @@ type (
 	Dict struct{ Entries []Entry }
 	// Entry is one entry of a Dict.
 	Entry struct{ Key, Value any }
-	// Storage is memory that PyTorch's tensors share. In a file of torch.save, a zip, each storage is a member.
+	// Storage is memory that PyTorch's tensors share. In the zip that torch.save writes, each storage is a member.
 	Storage struct {
-		Type     string // such as "Float"
+		Type     string // type of the elements, such as "Float"
 		Key      string
 		Elements int64
 	}
@@ -42,7 +42,7 @@ type (
 	Unknown struct{ Module, Name string }
 )
 
-// Get returns the last value of a text key; nil if the key is missing or d is nil.
+// Get returns the value of the last entry with this key; nil if the key is missing or d is nil.
 func (d *Dict) Get(key string) any {
 	if d == nil {
 		return nil
