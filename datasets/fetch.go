@@ -25,7 +25,7 @@ type FetchOptions struct {
 	// Client makes the requests; Fetch lets it follow redirects to https alone. Nil means a client that requires TLS
 	// 1.2 or later and gives up on a silent server.
 	Client *http.Client
-	// Progress, unless nil, is called as bytes arrive. done and total count bytes; total is -1 if unknown.
+	// Progress, unless nil, is called as bytes arrive; done and total count bytes, and total is -1 if unknown.
 	Progress func(file string, done, total int64)
 	// Note, unless nil, receives remarks, such as files already present or retries.
 	Note func(line string)

@@ -26,7 +26,7 @@ const Unlabelled = graphfile.Unlabelled
 type Graph struct {
 	Name     string
 	Edges    *csr.Graph // distinct edges, no self-loops, both directions unless OneWay
-	OneWay   bool       // u may be a neighbour of v, but v not of u. No file reader sets OneWay
+	OneWay   bool       // whether u may be a neighbour of v, but v not of u. No file reader sets OneWay
 	Features Features   // [nodes, width]
 	Labels   []int32    // [nodes], indexes into Classes, or Unlabelled
 	Classes  []string   // class names; "0", "1", … if the source has none
@@ -39,7 +39,7 @@ type Graph struct {
 	Format   string
 	Reverses int64 // duplicates that list an edge in the opposite direction
 	// Directed means that the source is directed, or lists some edges in one direction only. Edges nevertheless holds
-	// both.
+	// both directions.
 	Directed bool
 	OwnSplit *Split // the source's own split; nil: none
 	// OwnSplits lists all of the source's splits, OwnSplit first.
@@ -71,8 +71,8 @@ func (g *Graph) CheckTrainable() error {
 	return nil
 }
 
-// FindNode returns the node whose id is text, else the node whose number is text, else -1. If a second node has the
-// number text, alsoNumber is that node; else alsoNumber is -1.
+// FindNode returns the node whose id is text, else the node whose number is text, else -1. If text is the id of one
+// node and the number of another, alsoNumber is the second node; else -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {

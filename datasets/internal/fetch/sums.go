@@ -56,7 +56,7 @@ func Sum(ctx context.Context, path string) (sum, git string, err error) {
 	return sum, git, nil
 }
 
-// Recorded returns the SHA-256 of each file name that [Fetcher.GetArchive] recorded in a folder.
+// Recorded returns the SHA-256 sums that [Fetcher.GetArchive] recorded in a folder, keyed by file name.
 func Recorded(dir string) map[string]string {
 	sums := map[string]string{}
 	f, err := graphfile.Open(filepath.Join(dir, sumsFile))

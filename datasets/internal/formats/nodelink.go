@@ -37,7 +37,7 @@ func NodeLink(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error)
 // nulls replaces Python's NaN, which is not JSON, by null.
 type nulls struct {
 	in     *bufio.Reader
-	text   bool // whether a string is open
+	text   bool // true inside a JSON string
 	escape bool
 	rest   []byte // bytes still to return of the "null" that replaces a NaN
 }

@@ -75,7 +75,7 @@ func (f *torchFile) open(ctx context.Context, in *graphfile.File) (err error) {
 
 func fieldsOf(value any) (*pickle.Dict, error) {
 	switch v := value.(type) { // no recursion, because a list may contain itself
-	case pickle.Tuple: // a data set: (data, slices) or (data, slices, class)
+	case pickle.Tuple: // a PyTorch Geometric data set: (data, slices) or (data, slices, class)
 		if len(v) == 2 || len(v) == 3 {
 			value = v[0]
 			if err := checkSlices(v[1]); err != nil {
@@ -97,7 +97,7 @@ func fieldsOf(value any) (*pickle.Dict, error) {
 		}
 		store, ok := v.State.Get("_store").(*pickle.Object)
 		if !ok {
-			return v.State, nil // version 1 of PyTorch Geometric keeps tensors directly in the object's state
+			return v.State, nil // version 1 of PyTorch Geometric keeps tensors in the object's state
 		}
 		if mapping, ok := store.State.Get("_mapping").(*pickle.Dict); ok {
 			return mapping, nil

@@ -30,7 +30,7 @@ type Builder struct {
 	g       Graph
 	index   map[string]int32 // position of each id in ids
 	ids     []string
-	numbers []int32    // numbers[i] is the node with ids[i], or -1 while that id has occurred only in edges
+	numbers []int32    // numbers[i] is the node with the id ids[i], or -1 while that id has occurred only in edges
 	pairs   []csr.Edge // edges between positions in ids
 	names   map[string]int32
 	columns []attribute
@@ -43,7 +43,7 @@ type Builder struct {
 	split   int
 	taken   string
 	masks   [3][][]int32 // [train, validation or test][split]: node numbers
-	found   int          // bit i is set if the next node has attribute classes[i]
+	found   int
 }
 
 type attribute struct {
@@ -121,7 +121,7 @@ func (b *Builder) Truth(name string, value bool) error {
 	return b.Number(name, 0, "0")
 }
 
-// Other gives the next node an attribute that is left out; a note names its type, kind.
+// Other gives the next node an attribute of the type named kind, which the graph leaves out.
 func (b *Builder) Other(name, kind string) error {
 	a, err := b.attribute(name)
 	if err == nil && a.other == "" {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// Text returns r, decoded to UTF-8 if r is UTF-16. UTF-16 shows by its byte order mark, or by a zero byte in its first
-// character.
+// Text returns r, decoded to UTF-8 if r is UTF-16. UTF-16 is recognised by a byte order mark, or by a zero byte in the
+// first character.
 func Text(r io.Reader) io.Reader {
 	in := bufio.NewReaderSize(r, 1<<16)
 	begin, _ := in.Peek(2)
@@ -27,7 +27,7 @@ func Text(r io.Reader) io.Reader {
 	return unicode.UTF16(order, unicode.UseBOM).NewDecoder().Reader(in)
 }
 
-// Charset decodes r, whose encoding has the name label, to UTF-8 for package encoding/xml. UTF-16 is returned
+// Charset decodes r to UTF-8 for package encoding/xml. The parameter label names the encoding. UTF-16 is returned
 // unchanged, because [Text] has decoded it.
 func Charset(label string, r io.Reader) (io.Reader, error) {
 	plain := func(name string) string {

@@ -1,5 +1,5 @@
-// Package graphfile holds what readers of all formats share: files, memory limits, tables, ids, classes and the graph
-// as listed.
+// Package graphfile holds what readers of all formats share: files, memory limits, tables, ids, classes and graphs as
+// files list them.
 package graphfile
 
 import (
@@ -42,7 +42,7 @@ type Graph struct {
 	// Splits are the file's splits, one per mask column. Each lists the train, validation and test nodes, ascending.
 	Splits [][3][]int32
 	Notes  []string
-	more   int // number of notes beyond maxNotes
+	more   int
 }
 
 // List returns an iterator over pairs, for [Graph].Pairs.
@@ -86,7 +86,7 @@ func (g *Graph) AllNotes() []string {
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
 // SetSplit sets Splits to the given splits without their unlabelled nodes. If it cannot, it adds a note that says why.
-// Notes call the splits by the parameter name. If present is false, it does nothing. Nodes in a set must ascend.
+// The parameter name stands for the splits in notes. If present is false, it does nothing. Nodes in a set must ascend.
 func (g *Graph) SetSplit(name string, present bool, splits ...[3][]int32) {
 	if !present {
 		return

@@ -2,8 +2,7 @@
 // tuples and dictionaries of numbers and strings, in protocols 0 to 5. It never runs anything: opcodes build the types
 // in values.go. A class or function that calls.go does not list becomes an [Unknown].
 //
-// Lengths are checked before allocating. Strings share the file's memory; all other values count against a memory
-// budget.
+// Lengths are checked before allocating. Strings share the file's memory; all other values use up a memory budget.
 package pickle
 
 import (
@@ -48,7 +47,7 @@ type unpickler struct {
 	next   int
 	at     int // offset of the current opcode
 	stack  []any
-	marks  []int // stack height at each mark
+	marks  []int
 	memo   map[uint64]any
 	spent  int
 	budget func(bytes int64) error
