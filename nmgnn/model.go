@@ -25,8 +25,8 @@ type Model struct {
 	Activation func(x *Node) *Node
 	// Norm adds batch normalisation to each hidden layer's output, before the activation.
 	Norm bool
-	// Residual adds each layer's input, before dropout, to its activated output, if widths are equal: h^(k) =
-	// layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017).
+	// Residual adds each layer's input to the layer's activated output, if both have the same width: h^(k) =
+	// layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017). The added input is without dropout.
 	Residual bool
 	// Dropout is the probability of dropping an entry of a layer's input in training.
 	Dropout float64
@@ -36,12 +36,12 @@ type Model struct {
 
 // Pass is one run of a model over one graph, inside a computation.
 type Pass struct {
-	Scope    *model.Scope // of the weights
+	Scope    *model.Scope // scope of the weights
 	Near     Neighbours
 	Features Input   // [nodes, width]
 	Mask     *Node   // δ [nodes, 1], shared by all layers; nil: no masking
 	ZeroOne  bool    // states that the mask holds only 0 and 1
-	Random   *Random // for dropout; nil outside training
+	Random   *Random // random numbers for dropout; nil outside training
 	// Seen [nodes, 1] is nonzero for nodes whose results are read; results of other nodes may be wrong. nil: all are
 	// read.
 	Seen *Node
@@ -83,8 +83,8 @@ func (m Model) isLean() bool {
 	})
 }
 
-// seen returns k+1 tensors [nodes, 1], one for the features and one for each of h^(1)…h^(k). Each is nonzero at the
-// rows that are read; a nil one means that all rows are.
+// seen returns k+1 tensors [nodes, 1], one for the features and one for each of h^(1)…h^(k). Each tensor is nonzero at
+// the rows that are read; a nil tensor means that all rows are read.
 func (m Model) seen(p Pass) []*Node {
 	all := make([]*Node, len(m.Layers)+1)
 	if p.Seen == nil || p.After != nil || m.Norm {
@@ -93,7 +93,7 @@ func (m Model) seen(p Pass) []*Node {
 	all[len(m.Layers)] = p.Seen
 	for i := len(m.Layers) - 1; i >= 0; i-- {
 		var mask *Node
-		// a switch, not a method of Layer: types that embed these layers would inherit the method
+		// This is a switch and not a method of Layer, because types that embed these layers would inherit the method.
 		switch l := m.Layers[i].(type) {
 		case GIN:
 			if mask = p.Mask; l.Norm {
@@ -116,7 +116,7 @@ func (m Model) Step(p Pass, i int, h Input) *Node {
 	return out
 }
 
-// step returns [Model.Step]'s output. If that is the output of a ReLU, it also returns the ReLU's input, else nil.
+// step returns [Model.Step]'s output. If a ReLU computes this output, before is the ReLU's input, else nil.
 func (m Model) step(p Pass, i int, h Input) (out, before *Node) {
 	scope := p.Scope.In("layer%d", i)
 	defer nameLayer(i, m.Layers[i])
@@ -215,7 +215,7 @@ func checkAttention(heads, width int, dropout float64) error {
 }
 
 // relu returns max(x, 0). It uses Where, whose gradient takes one operation; a maximum's gradient takes five. In
-// WebAssembly a maximum is faster, because package lanes has loops for its operations.
+// WebAssembly a maximum is faster, because package lanes has loops for the maximum's operations.
 func relu(x *Node) *Node {
 	if runtime.GOARCH == "wasm" {
 		return activation.Relu(x)
@@ -232,7 +232,7 @@ func (m Model) String() string {
 	return fmt.Sprintf("Model(%d layers: %s; dropout %v)", len(m.Layers), strings.Join(kinds, ", "), m.Dropout)
 }
 
-// Build returns the model that p describes, for this many classes. p must pass Check.
+// Build returns the model that p describes, with the given number of classes. p must pass Check.
 func Build(p hyper.Parameters, classes int) Model {
 	m := Model{Dropout: p.ModelDropout(), Norm: p.Norm == hyper.NormBoth, Residual: p.Residual,
 		ScoresOnly: p.DropoutOn == hyper.DropoutOnScores}
@@ -269,7 +269,7 @@ type Readout struct {
 	//
 	//	logits_v = Σ_{j=0…k} dropout(W_j·h_v^(j) + b_j)
 	//
-	// Otherwise logits are W·dropout(h_v^(k)) + b, or dropout(W·h_v^(k) + b) with the model's ScoresOnly.
+	// Otherwise logits are W·dropout(h_v^(k)) + b, or dropout(W·h_v^(k) + b) if the model's ScoresOnly is set.
 	All bool
 }
 

@@ -18,11 +18,11 @@ import (
 // Neighbours computes sums, means and the like over N_v inside a computation.
 //
 // Tensors [entries, width] have a row for each pair of a node v and its neighbour u ∈ N_v, and padding rows, which all
-// methods ignore. Heads take equal parts of the width, in order. mask [nodes, 1] is δ and gets no gradient; nil: all
-// ones.
+// methods ignore. Heads take equal parts of the width, in order. The parameter mask [nodes, 1] is δ and gets no
+// gradient; nil: all ones.
 type Neighbours struct {
 	*adjacency
-	product kernels.Product // adjacency.product, limited to the rows where seen is nonzero
+	product kernels.Product // adjacency.product, which need not compute rows where seen is zero
 	seen    *Node           // [nodes, 1]: nonzero for rows of results that are read; nil: all
 	train   bool
 	random  *kernels.Random // nil: no dropout
@@ -40,11 +40,11 @@ type adjacency struct {
 	matrix  csr.Matrix
 
 	product kernels.Product
-	self    *adjacency      // the same graph with v in N_v; made on first use
+	self    *adjacency      // the same graph with a self-loop at each v; made on first use
 	isSelf  bool            // v is in N_v
-	degrees *model.Variable // |N_v| [nodes, 1]; nil: the rows' lengths
-	own     *model.Variable // [nodes, 1]: 1 for rows that SetOwn marks; nil: all
-	// readsAll means that an operation other than a sum reads the entries, so masked ones may change results.
+	degrees *model.Variable // |N_v| [nodes, 1]; nil: each row's entries are counted
+	own     *model.Variable // [nodes, 1]: 1 for rows that SetOwn marks, else 0; nil: all marked
+	// readsAll means that an operation other than a sum reads the entries, so masked entries may change results.
 	readsAll bool
 }
 
@@ -125,15 +125,16 @@ func (n Neighbours) withoutEdges(r *Random, rate float64) Neighbours {
 	return n
 }
 
-// MaskOthers multiplies the contribution of each u ≠ v to v by δ(u), but keeps v's own. Sum, Mean, Max and attention
-// (after the softmax) apply this mask.
+// MaskOthers multiplies the contribution of each u ≠ v to v by δ(u), but keeps v's own contribution. Sum, Mean, Max and
+// attention (after the softmax) apply this mask.
 func (n Neighbours) MaskOthers(mask *Node) Neighbours {
 	n.checkMask(mask)
 	n.mask = mask
 	return n
 }
 
-// othersMasked returns keep [entries, width] (nil: all ones) times MaskOthers' mask, or nil if both are nil.
+// othersMasked multiplies keep [entries, width] by the mask that MaskOthers set. A nil factor counts as all ones; if
+// both are nil, the result is nil.
 func (n Neighbours) othersMasked(keep *Node) *Node {
 	if n.mask == nil {
 		return keep
@@ -147,7 +148,7 @@ func (n Neighbours) othersMasked(keep *Node) *Node {
 			return 0
 		})
 	}
-	// self and other are zero in padding rows, as every factor of entries must be.
+	// Kernels need weights of 0 in padding rows, so self and other are 0 there.
 	self, other := n.product.Floats("self", is(true)).NodeValue(g), n.product.Floats("other", is(false)).NodeValue(g)
 	return times(keep, StopGradient(Add(self, Mul(other, n.product.Gather(n.mask)))))
 }
@@ -165,8 +166,8 @@ func (n Neighbours) present(g *Graph) *Node {
 	return *n.kept
 }
 
-// edgeNumbers returns a number for each entry that identifies its edge: 1, 2, …, equal for both directions of an edge,
-// and 0 for v's own entry.
+// edgeNumbers returns, for each entry, the number of its edge: 1, 2, … Both directions of an edge have the same number.
+// v's own entry has 0.
 func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	number, next := make([]int32, m.NumEntries()), int32(1)
 	for i, row := range m.RowIndices() {
@@ -185,8 +186,8 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	return number
 }
 
-// ofNodes panics unless x has a row per node and this many columns (0: any). The memory safety of kernels depends on
-// it.
+// ofNodes panics unless x has a row per node and the given number of columns; columns 0 allows any number. The memory
+// safety of kernels depends on this check.
 func (n Neighbours) ofNodes(name string, x *Node, columns int) {
 	mustBe(name, x, n.product.Rows(), "node", columns)
 }
@@ -273,26 +274,26 @@ func (n Neighbours) Degree(g *Graph) *Node {
 	return n.product.Total(present)
 }
 
-// Sources returns h_u for each entry (v, u): h [nodes, width] → [entries, width].
+// Sources returns h_u for each adjacency entry (v, u): h [nodes, width] → [entries, width].
 func (n Neighbours) Sources(h *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.readsAll = true
 	return kernels.Sources(n.product, h, n.train)
 }
 
-// Targets returns h_v for each entry (v, u): h [nodes, width] → [entries, width].
+// Targets returns h_v for each adjacency entry (v, u): h [nodes, width] → [entries, width].
 func (n Neighbours) Targets(h *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.readsAll = true
 	return kernels.Targets(n.product, h, n.train)
 }
 
-// Weights returns constants [entries, functions]: at each entry (v, u), the functions of v and u. Calls with other
-// functions need another name.
-func (n Neighbours) Weights(g *Graph, name string, of ...func(v, u int32) float32) *Node {
+// Weights returns constants [entries, len(functions)]: column i holds functions[i](v, u) at each entry (v, u). A call
+// with other functions needs another name.
+func (n Neighbours) Weights(g *Graph, name string, functions ...func(v, u int32) float32) *Node {
 	n.readsAll = true
-	columns := make([]*Node, len(of))
-	for i, column := range of {
+	columns := make([]*Node, len(functions))
+	for i, column := range functions {
 		key := "weights_" + name
 		if i > 0 {
 			key += "/" + strconv.Itoa(i)
@@ -347,9 +348,8 @@ func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention returns [Neighbours.Attention] for the scores e_vu = LeakyReLU(source_u + target_v), and adds bias [1,
-// width] (nil: none) to the outputs. source and target are [nodes, heads]; slope is LeakyReLU's slope for negative
-// inputs.
+// PairAttention returns [Neighbours.Attention] for the scores e_vu = LeakyReLU(source_u + target_v), plus bias [1,
+// width] unless bias is nil. source and target are [nodes, heads]; slope is LeakyReLU's slope for negative inputs.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask, bias *Node, rate float64) *Node {
 	n.ofNodes("source", source, 0)
 	n.ofNodes("target", target, source.Shape().Dimensions[1])
@@ -371,14 +371,14 @@ func (n Neighbours) attend(a kernels.Attention, heads int, rate float64) *Node {
 	return n.product.Attend(a)
 }
 
-// Scores returns source and target [nodes, heads] for [Neighbours.PairAttention]: per head, the inner products of h
-// [nodes, width] with a (source) and with b (target). a and b are [heads, width/heads].
+// Scores returns source and target [nodes, heads] for [Neighbours.PairAttention]. For each head, source_v = a·h_v and
+// target_v = b·h_v. h is [nodes, width]; the weights a and b are [heads, width/heads].
 func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 	n.ofNodes("h", h, 0)
 	return n.product.PairScores(h, a, b)
 }
 
-// Min is [Neighbours.Max] with minima.
+// Min returns minima where [Neighbours.Max] returns maxima.
 func (n Neighbours) Min(h, mask *Node) *Node { return Neg(n.Max(Neg(h), mask)) }
 
 // Std returns the standard deviation of h_u over u ∈ N_v, per column, as in PNA: √(max(mean h² − (mean h)², 0) + 10⁻⁵).

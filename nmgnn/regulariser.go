@@ -15,7 +15,8 @@ import (
 type Regulariser interface {
 	// Apply returns the changed pass. It draws from p.Random, which is not nil.
 	Apply(p Pass) Pass
-	// DropRate returns the drop probability, in [0, 1). Regularisers that differ only in it share a compiled program.
+	// DropRate returns the drop probability, in [0, 1). Regularisers that differ only in this probability share a
+	// compiled program.
 	DropRate() float64
 }
 
@@ -27,8 +28,8 @@ type DropEdge struct{ Rate float64 }
 func (d DropEdge) Apply(p Pass) Pass {
 	if d.Rate > 0 {
 		if p.Features != nil {
-			// Without Complete, XLA would fuse the validation loss of attention models differently with DropEdge than
-			// without it, and its last digit would change.
+			// Without Complete, DropEdge would change how XLA fuses the validation loss of attention models, and so the
+			// last digit of this loss.
 			kernels.Complete(p.Features.Graph())
 		}
 		p.Near = p.Near.withoutEdges(p.Random, d.Rate)

@@ -13,7 +13,7 @@ import (
 //
 // |N_v| counts masked neighbours, so nothing is rescaled. v's own term is never masked.
 type SAGE struct {
-	Width int // outputs
+	Width int // outputs per node
 }
 
 // Forward implements [Layer]: it returns [nodes, Width].

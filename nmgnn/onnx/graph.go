@@ -30,10 +30,11 @@ type builder struct {
 	known        map[string]bool
 	err          error
 
-	// Names of tensors with the edges' nodes: source and target [edges], and targets, the target nodes as [edges, 1].
+	// Names of tensors: source [edges] and target [edges] hold the two nodes of each edge; targets [edges, 1] equals
+	// target.
 	source, target, targets string
-	repeated                map[int]string // by width: name of targets repeated to [edges, width]
-	degrees                 map[bool]value // node degrees; true: counting the node itself
+	repeated                map[int]string // by width: name of the tensor that repeats targets to [edges, width]
+	degrees                 map[bool]value // node degrees; under key true, they count the node itself
 }
 
 func (b *builder) fail(format string, args ...any) {
@@ -124,7 +125,7 @@ func (b *builder) filled(x float32, width int) value {
 	return value{b.add("ConstantOfShape", []string{shape}, tensor("value", floats("", []float32{x}, 1))), width}
 }
 
-// edges removes self-loops, because layers that need self-loops add them.
+// The method edges removes self-loops from the edge list, because layers that need self-loops add them.
 func (b *builder) edges() {
 	b.scope = "edges"
 	row := func(from string, number int64) string {
@@ -145,18 +146,17 @@ func (b *builder) gather(h value, index string) value {
 	return value{b.add("Gather", []string{h.name, index}, integer("axis", 0)), h.width}
 }
 
-// scatter combines each edge's row of edges [edges, width] with the row of the edge's target node in initial [nodes,
-// width], by "add" or "max". It avoids ONNX Runtime's ScatterND, which adds from several threads at once and loses
-// terms.
-func (b *builder) scatter(reduction string, initial, edges value) value {
+// scatter combines messages [edges, width] with the rows of their target nodes in initial [nodes, width], by "add" or
+// "max". It avoids ONNX Runtime's ScatterND, which adds from several threads at once and loses terms.
+func (b *builder) scatter(reduction string, initial, messages value) value {
 	index := b.targets
-	if edges.width > 1 {
-		if b.repeated[edges.width] == "" {
-			b.repeated[edges.width] = b.add("Expand", []string{b.targets, b.ints(1, int64(edges.width))})
+	if messages.width > 1 {
+		if b.repeated[messages.width] == "" {
+			b.repeated[messages.width] = b.add("Expand", []string{b.targets, b.ints(1, int64(messages.width))})
 		}
-		index = b.repeated[edges.width]
+		index = b.repeated[messages.width]
 	}
-	return value{b.add("ScatterElements", []string{initial.name, index, edges.name}, integer("axis", 0),
+	return value{b.add("ScatterElements", []string{initial.name, index, messages.name}, integer("axis", 0),
 		text("reduction", reduction)), initial.width}
 }
 
@@ -186,7 +186,8 @@ func (b *builder) perHead(op string, v, w value) value {
 	return value{b.add("Reshape", []string{all, b.ints(0, int64(v.width))}), v.width}
 }
 
-// headProducts returns a·x per head [rows, heads], where a is the named weight [heads, width/heads].
+// headProducts returns, for each head, the inner product of x and the weight called name: [rows, heads]. The weight is
+// [heads, width/heads].
 func (b *builder) headProducts(x value, name string, heads int) value {
 	each := b.add("Mul", []string{b.split(x, heads), b.matrix(name, heads, x.width/heads)})
 	return value{b.add("ReduceSum", []string{each, b.ints(2)}, integer("keepdims", 0)), heads}

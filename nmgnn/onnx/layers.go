@@ -124,12 +124,12 @@ func (b *builder) leaky(x value) value {
 	return value{b.add("LeakyRelu", []string{x.name}, float("alpha", leak)), x.width}
 }
 
-// attend sums h over v ∪ N_v, weighted by the softmax of the scores own [nodes, heads] and edges [edges, heads].
+// attend sums h over v ∪ N_v, weighted by the softmax of selfScores [nodes, heads] and edgeScores [edges, heads].
 // Subtracting the maximum keeps exp in range and the softmax's divisor at least 1.
-func (b *builder) attend(own, edges, h value) value {
-	top := b.scatter("max", own, edges)
-	own = b.elementwise("Exp", b.elementwise("Sub", own, top.name))
-	edges = b.elementwise("Exp", b.elementwise("Sub", edges, b.atTargets(top).name))
+func (b *builder) attend(selfScores, edgeScores, h value) value {
+	top := b.scatter("max", selfScores, edgeScores)
+	own := b.elementwise("Exp", b.elementwise("Sub", selfScores, top.name))
+	edges := b.elementwise("Exp", b.elementwise("Sub", edgeScores, b.atTargets(top).name))
 	total := b.scatter("add", own, edges)
 	sum := b.scatter("add", b.perHead("Mul", h, own), b.perHead("Mul", b.sources(h), edges))
 	return b.perHead("Div", sum, total)

@@ -2,7 +2,8 @@
 // project.
 //
 // The graph in a file is the model's inference: nothing is masked or dropped, and batch normalisation uses its running
-// statistics. If the model was trained on features divided by their rows' sums, the graph divides them, too. Inputs:
+// statistics. If the model was trained on features whose rows were divided by their sums, the graph divides the rows,
+// too. Inputs:
 //
 //	x           float32 [nodes, features], as a data set has them
 //	edge_index  int64 [2, edges], as in PyTorch Geometric: row 0 has the sources u, row 1 the targets v. v aggregates
@@ -35,9 +36,9 @@ import (
 
 const maxBytes = 1<<31 - 1
 
-// Save atomically writes the model as an ONNX file, with version in its metadata unless that is "". Equal models give
-// equal files. It returns an error if the model has custom layers, if [cached.Model.Check] refuses it, or if the file
-// would exceed ONNX's limit of 2 GiB.
+// Save atomically writes the model as an ONNX file, with version in the metadata unless version is empty. Equal models
+// give equal files. Save returns an error if the model has custom layers, if [cached.Model.Check] refuses the model, or
+// if the file would exceed ONNX's limit of 2 GiB.
 func Save(path string, m *cached.Model, version string) error {
 	file, err := convert(m, version)
 	if err != nil {

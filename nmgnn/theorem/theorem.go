@@ -23,10 +23,10 @@ import (
 // graph and on the k-aggregation tree T_v^k (package aggtree).
 type Result struct {
 	Root      int32
-	Hops      int // k: layers of the model, and hops of the tree
+	Hops      int // k, the number of the model's layers and of the tree's hops
 	TreeNodes int
-	OnGraph   []float32 // h_v^(k) on the graph [classes]
-	OnTree    []float32 // h_v^(k) on the tree
+	OnGraph   []float32 // h_v^(k) computed on the graph: [classes]
+	OnTree    []float32 // h_v^(k) computed on the tree: [classes]
 	// Difference is the largest |a-b| / max(1, |a|) over entries a of OnGraph and b of OnTree.
 	Difference float64
 }
@@ -42,18 +42,18 @@ type Options struct {
 	// Mask marks masked nodes of the graph; nil: none.
 	Mask []bool
 	// Pruned removes masked nodes from the tree instead of masking them. Set it for all layers but GAT and GATv2, whose
-	// softmax includes masked neighbours (section 5: normalise, then mask). If it is unset for other layers, a layer
-	// that ignores the mask passes the check.
+	// softmax includes masked neighbours (section 5: normalise, then mask). Without Pruned, a layer that wrongly
+	// ignores the mask passes the check.
 	Pruned bool
 	// Limit is the largest number of tree nodes; 0 means [aggtree.DefaultLimit].
 	Limit int
 }
 
-// Check compares the root's representations on the graph and on its k-aggregation tree, whose edges point to the
-// parent, and returns both. Tree nodes get their graph node's features, mask and degree: GCN, SAGE and SGAT use the
-// degree, but a tree's leaf has no neighbours to count.
+// Check compares the root's representations on the graph and on the root's k-aggregation tree, whose edges point to the
+// parent, and returns both. Tree nodes get their graph node's features, mask and degree. GCN, SAGE and SGAT use this
+// degree, because a leaf's neighbours are not in the tree and cannot be counted.
 //
-// A tree above the limit is an [*aggtree.TooLargeError].
+// If the tree exceeds the limit, Check returns an [*aggtree.TooLargeError].
 func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, root int32, o Options) (Result,
 	error) {
 	check := Result{Root: root, Hops: len(m.Layers)}
@@ -96,8 +96,8 @@ func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.G
 }
 
 // CheckModels checks theorem 1 at a root for each of the project's models: an untrained network with as many layers as
-// hops, on the pure-Go backend. It calls report with every result. Graphs without features get random ones; 0 hops
-// check nothing. Too little memory is an error.
+// hops, on the pure-Go backend. It calls report with every result. Graphs without features get random features. With 0
+// hops nothing is checked. Too little memory is an error.
 func CheckModels(ctx context.Context, g *datasets.Graph, root int32, hops int, seed uint64, o Options,
 	report func(model string, r Result) error) error {
 	if hops == 0 {
@@ -144,8 +144,8 @@ func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, lef
 	if err != nil {
 		return err
 	}
-	// The estimate counts each hidden layer's outputs eight times. For a star of 300,000 nodes it is 1.4 GB; measured
-	// were 1.8 GB.
+	// The estimate counts each hidden layer's outputs eight times. For a star of 300,000 nodes, the estimate is 1.4 GB;
+	// the measured memory was 1.8 GB.
 	nodes := float64(g.Edges.NumNodes()) + float64(counts.Total)
 	need := nodes * 4 * float64(2*g.Features.Width+8*(hops-1)*p.Hidden)
 	if need > float64(left.Bytes) {
