@@ -25,8 +25,8 @@ type Model struct {
 	Activation func(x *Node) *Node
 	// Norm adds batch normalisation to each hidden layer's output, before the activation.
 	Norm bool
-	// Residual adds each layer's input to the layer's activated output, if both have the same width: h^(k) =
-	// layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017). The added input is without dropout.
+	// Residual adds each layer's input, without dropout, to the layer's activated output, if both have the same width:
+	// h^(k) = layer(h^(k-1)) + h^(k-1), as in appendix B of Kipf and Welling (2017).
 	Residual bool
 	// Dropout is the probability of dropping an entry of a layer's input in training.
 	Dropout float64
@@ -93,7 +93,7 @@ func (m Model) seen(p Pass) []*Node {
 	all[len(m.Layers)] = p.Seen
 	for i := len(m.Layers) - 1; i >= 0; i-- {
 		var mask *Node
-		// This is a switch and not a method of Layer, because types that embed these layers would inherit the method.
+		// This is a switch, not a method of Layer, because types that embed these layers would inherit the method.
 		switch l := m.Layers[i].(type) {
 		case GIN:
 			if mask = p.Mask; l.Norm {

@@ -43,7 +43,7 @@ type adjacency struct {
 	self    *adjacency      // the same graph with a self-loop at each v; made on first use
 	isSelf  bool            // v is in N_v
 	degrees *model.Variable // |N_v| [nodes, 1]; nil: each row's entries are counted
-	own     *model.Variable // [nodes, 1]: 1 for rows that SetOwn marks, else 0; nil: all marked
+	own     *model.Variable // [nodes, 1]: 1 for rows that SetOwn marks; nil: all marked
 	// readsAll means that an operation other than a sum reads the entries, so masked entries may change results.
 	readsAll bool
 }
@@ -133,8 +133,8 @@ func (n Neighbours) MaskOthers(mask *Node) Neighbours {
 	return n
 }
 
-// othersMasked multiplies keep [entries, width] by the mask that MaskOthers set. A nil factor counts as all ones; if
-// both are nil, the result is nil.
+// othersMasked multiplies keep [entries, width] by the mask that MaskOthers set. A nil factor counts as ones; two nil
+// factors give nil.
 func (n Neighbours) othersMasked(keep *Node) *Node {
 	if n.mask == nil {
 		return keep
@@ -186,8 +186,8 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	return number
 }
 
-// ofNodes panics unless x has a row per node and the given number of columns; columns 0 allows any number. The memory
-// safety of kernels depends on this check.
+// ofNodes panics unless x has a row per node and the given number of columns (0: any). The memory safety of kernels
+// depends on this check.
 func (n Neighbours) ofNodes(name string, x *Node, columns int) {
 	mustBe(name, x, n.product.Rows(), "node", columns)
 }

@@ -34,7 +34,7 @@ type builder struct {
 	// target.
 	source, target, targets string
 	repeated                map[int]string // by width: name of the tensor that repeats targets to [edges, width]
-	degrees                 map[bool]value // node degrees; under key true, they count the node itself
+	degrees                 map[bool]value // node degrees; key true: the node itself counts
 }
 
 func (b *builder) fail(format string, args ...any) {
@@ -125,7 +125,7 @@ func (b *builder) filled(x float32, width int) value {
 	return value{b.add("ConstantOfShape", []string{shape}, tensor("value", floats("", []float32{x}, 1))), width}
 }
 
-// The method edges removes self-loops from the edge list, because layers that need self-loops add them.
+// The method edges removes self-loops, because layers that need self-loops add them.
 func (b *builder) edges() {
 	b.scope = "edges"
 	row := func(from string, number int64) string {
@@ -186,8 +186,7 @@ func (b *builder) perHead(op string, v, w value) value {
 	return value{b.add("Reshape", []string{all, b.ints(0, int64(v.width))}), v.width}
 }
 
-// headProducts returns, for each head, the inner product of x and the weight called name: [rows, heads]. The weight is
-// [heads, width/heads].
+// headProducts returns [rows, heads]: each head's inner product of x and the named weight [heads, width/heads].
 func (b *builder) headProducts(x value, name string, heads int) value {
 	each := b.add("Mul", []string{b.split(x, heads), b.matrix(name, heads, x.width/heads)})
 	return value{b.add("ReduceSum", []string{each, b.ints(2)}, integer("keepdims", 0)), heads}

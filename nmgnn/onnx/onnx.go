@@ -2,8 +2,7 @@
 // project.
 //
 // The graph in a file is the model's inference: nothing is masked or dropped, and batch normalisation uses its running
-// statistics. If the model was trained on features whose rows were divided by their sums, the graph divides the rows,
-// too. Inputs:
+// statistics. If the model was trained on features divided by their row sums, the graph divides them, too. Inputs:
 //
 //	x           float32 [nodes, features], as a data set has them
 //	edge_index  int64 [2, edges], as in PyTorch Geometric: row 0 has the sources u, row 1 the targets v. v aggregates

@@ -23,10 +23,10 @@ import (
 // graph and on the k-aggregation tree T_v^k (package aggtree).
 type Result struct {
 	Root      int32
-	Hops      int // k, the number of the model's layers and of the tree's hops
+	Hops      int // k: number of model layers and of tree hops
 	TreeNodes int
 	OnGraph   []float32 // h_v^(k) computed on the graph: [classes]
-	OnTree    []float32 // h_v^(k) computed on the tree: [classes]
+	OnTree    []float32 // h_v^(k) computed on the tree
 	// Difference is the largest |a-b| / max(1, |a|) over entries a of OnGraph and b of OnTree.
 	Difference float64
 }
@@ -51,7 +51,7 @@ type Options struct {
 
 // Check compares the root's representations on the graph and on the root's k-aggregation tree, whose edges point to the
 // parent, and returns both. Tree nodes get their graph node's features, mask and degree. GCN, SAGE and SGAT use this
-// degree, because a leaf's neighbours are not in the tree and cannot be counted.
+// degree, because a leaf's neighbours are not in the tree.
 //
 // If the tree exceeds the limit, Check returns an [*aggtree.TooLargeError].
 func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.Graph, root int32, o Options) (Result,

@@ -49,18 +49,18 @@ func (t *trainer) Representations() (all []infer.Representation, err error) {
 	return t.represent(t.test.data)
 }
 
-// testGraph names a test graph. view is the index of its view: 0 for the trainer's view, then those of [options].Also.
-// If cached is set, the graph has only the edges of [datasets.View.CachedEdges]; if together is set too, also those
-// between new nodes.
+// testGraph identifies a test graph. The field view is the index of its view: 0 for the trainer's view, i for
+// [options].Also[i-1]. If cached is set, only edges from train nodes remain ([datasets.View.CachedEdges]); if together
+// is set too, also edges between new nodes.
 type testGraph struct {
 	view             int
 	cached, together bool
 }
 
-// arrivals is the test graph of a view, loaded; it shares the features of the trainer's test graph.
+// arrivals is a loaded test graph. It shares the features of the trainer's test graph.
 type arrivals struct {
 	data *nmgnn.Loaded
-	of   *datasets.View // the trainer's view when data was loaded
+	of   *datasets.View // the trainer's view when the field data was filled
 }
 
 // loaded returns g's edges with the features of the trainer's test graph, which must contain g's nodes.
@@ -96,8 +96,8 @@ func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	return a.data, err
 }
 
-// onNodes returns a phase's edges as a graph over nodes, which are the phase's nodes or all nodes. Nodes outside the
-// phase get no edges.
+// onNodes returns a phase's edges as a graph whose node i is nodes[i]. The list nodes holds the phase's nodes or all
+// nodes. Nodes outside the phase get no edges.
 func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	if len(phase.Nodes) == len(nodes) {
 		return phase.Edges, nil
@@ -186,15 +186,15 @@ func (t *trainer) Smoothness(ctx context.Context) (s stats.Smoothness, err error
 	return s, err
 }
 
-// rocArea returns the area under the ROC curve: the share of pairs (a node of class 1, one of class 0) in which the
-// first has the higher score; equal scores count half.
+// rocArea returns the area under the ROC curve: the share of pairs of a class 1 node and a class 0 node in which the
+// class 1 node has the higher score. Equal scores count half.
 func rocArea(scores []float32, classes []int32) float64 {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
-	var seen [2]float64 // number of nodes with lower scores, by class
+	var seen [2]float64 // number of nodes per class with scores below the current one
 	pairs := 0.0
 	for from, to := 0, 0; from < len(order); from = to {
 		var equal [2]float64

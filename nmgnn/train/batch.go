@@ -11,22 +11,21 @@ import (
 
 type shape struct {
 	own int // largest number of nodes in a cluster
-	// rows of a batch: own + the largest number of outside neighbours of any cluster + 1 if there is a filler row
+	// number of rows of a batch: own + the largest number of outside neighbours of a cluster + 1 if filler is set
 	nodes  int
 	edges  int // largest number of edges into a cluster's nodes
-	values int // largest number of sparse feature values
+	values int // largest number of sparse feature values in a batch
 	filler bool
 }
 
 // batch holds the nodes of one cluster (own), their neighbours outside it (halo), and all edges into the own nodes.
 type batch struct {
 	own, halo []int32    // node numbers in the graph, ascending
-	edges     *csr.Graph // rows of own, then rows of halo, which have no edges
+	edges     *csr.Graph // rows of own nodes, then rows of halo nodes, which are empty
 }
 
-// places maps nodes to rows of the current batch.
 type places struct {
-	of    []int32 // by node; -1 for nodes outside the batch
+	of    []int32 // row of each node in the current batch; -1 for nodes outside
 	halo  []int32
 	local csr.Graph
 }
@@ -35,8 +34,8 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround returns the halo: the neighbours of own nodes, without the own nodes and without those that skip rejects. It
-// also returns the number of edges into own nodes, without edges from rejected neighbours.
+// surround returns the halo, which is all neighbours of own nodes that are not own nodes, and the number of edges into
+// own nodes. Both leave out halo nodes for which skip returns true.
 func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (halo []int32, edges int) {
 	for i, v := range own {
 		p.of[v] = int32(i)
@@ -67,7 +66,8 @@ func (p *places) forget(own, halo []int32) {
 	}
 }
 
-// cut returns a batch without the neighbours that skip rejects, valid until the next call of cut.
+// cut returns the batch of the cluster own, without halo nodes for which skip returns true. The batch is valid until
+// the next call.
 func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool) batch {
 	halo, edges := p.surround(g, own, skip)
 	p.sort(halo)
@@ -79,7 +79,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	l.Indices = slices.Grow(l.Indices[:0], max(edges, s.edges))[:0]
 	for _, v := range own {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
-		// Column numbers must ascend; those of own nodes are below those of halo nodes.
+		// Column numbers must ascend, and own nodes have lower numbers than halo nodes.
 		outside, row := 0, g.Neighbours(v)
 		for _, u := range row {
 			switch at := p.of[u]; {
@@ -104,7 +104,8 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	return batch{own: own, halo: halo, edges: l}
 }
 
-// pad adds empty rows until there are s.nodes; with filler, it adds edges to the last row until there are s.edges.
+// pad adds empty rows to l up to s.nodes rows. If s.filler is set, it then adds edges to the last row up to s.edges
+// edges.
 func (s shape) pad(l *csr.Graph) {
 	for len(l.Offsets) <= s.nodes {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
@@ -183,8 +184,8 @@ func Spill(g *datasets.Graph) error {
 	return nil
 }
 
-// readAs returns x or, if normalized is set, x with normalized rows. If it normalized dense features, own is the file
-// that now holds them, else nil.
+// readAs returns x or, if normalized is set, x with normalized rows. own is the file with the normalized dense
+// features; it is nil otherwise.
 func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:

@@ -37,10 +37,10 @@ func CheckBatches(x Experiment, clusters int) error {
 }
 
 // InBatches runs trials like [Experiment.Run], but one by one and with one cluster of nodes at a time, so that a graph
-// may be larger than memory (see [Spill]). The train graph is cut into the given number of clusters. Validation and
-// test graphs, if larger, are cut into proportionally more.
+// may be larger than memory (see [Spill]). The train graph is cut into the given number of clusters. Larger validation
+// and test graphs are cut into proportionally more clusters.
 //
-// Neighbours outside the cluster contribute cached representations h̃_u^(i) of the epoch before (section 4 of the
+// Neighbours outside the cluster contribute cached representations h̃_u^(i) of the previous epoch (section 4 of the
 // node-masking paper; as in GNNAutoScale, Fey et al. 2021). Their features h^(0) are exact; masked nodes contribute
 // nothing. Validation computes layer by layer over all clusters, and is exact.
 //

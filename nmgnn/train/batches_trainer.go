@@ -43,7 +43,7 @@ type batchTrainer struct {
 	start firstValues
 	// readers are the indices of the layers whose inputs are cached: none if no cluster has edges to other clusters.
 	readers []int
-	// inputs of the layers in readers: [0] from the previous epoch, [1] from this one
+	// inputs of the layers in readers: caches[0] from the previous epoch, caches[1] from this epoch
 	caches [2][]*safetensors.Array[float32]
 	draws  *draws
 }
@@ -133,7 +133,7 @@ func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 				panic(err)
 			}
 			if layer == 0 {
-				own = nil // begin anew: the program may be built twice
+				own = nil // start anew, because the program may be built twice
 			}
 			own = append(own, firstRows(h, e.shape.own))
 			others := SliceAxis(cached.NodeValue(h.Graph()), 0, AxisRangeToEnd(e.shape.own))

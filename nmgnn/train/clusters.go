@@ -42,7 +42,6 @@ func partition(g *csr.Graph, parts int) [][]int32 {
 	return clusters
 }
 
-// searched returns nodes in breadth-first order, component by component.
 func searched(g *csr.Graph) []int32 {
 	n := g.NumNodes()
 	order, found := make([]int32, 0, n), make([]bool, n)
@@ -64,7 +63,8 @@ func searched(g *csr.Graph) []int32 {
 	return order
 }
 
-// together returns the nodes of order, grouped by part. Parts are in the order of their first nodes.
+// together returns the list order regrouped by part: part[v] is the part of node v. Parts come in the order of their
+// first nodes.
 func together(order, part []int32) []int32 {
 	next := make([]int32, len(part))
 	for _, p := range part {

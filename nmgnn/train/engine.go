@@ -34,12 +34,12 @@ type engine struct {
 	layers  []*model.Exec
 	targets *targets // nodes in the evaluation loss; nil: no loss
 	scored  scored
-	weights []infer.Weight                // weights to evaluate; nil: those in store
+	weights []infer.Weight                // weights to evaluate; nil: the weights in store
 	hidden  []*safetensors.Array[float32] // hidden[i]: h^(i) of all nodes, i > 0, from the last evaluation
 }
 
 type scored struct {
-	nodes  [][]int32 // by cluster: the nodes in the loss, as positions within the cluster
+	nodes  [][]int32 // for each cluster, the positions in it of the nodes in the loss
 	labels [][]int32
 	most   int
 	all    int
@@ -66,7 +66,7 @@ func scoredOf(phase datasets.Phase, clusters [][]int32, labels []int32) scored {
 func (t *batchTrainer) newEngine(phase datasets.Phase, clusters [][]int32, gradients bool) (_ *engine, err error) {
 	b, features, depth := t.backend, t.features, len(t.model.Layers)
 	plan := kernels.PlanFor(b.Backend, features.Density())
-	plan.Transposed = false // features change with each batch
+	plan.Transposed = false // no stored transpose: features change with each batch
 	e := &engine{backend: b, model: t.model, phase: phase, features: features, clusters: clusters,
 		store: model.NewStore(), places: newPlaces(phase.Edges.NumNodes()), rows: make([]*model.Variable, depth),
 		layers: make([]*model.Exec, depth), hidden: make([]*safetensors.Array[float32], depth)}
@@ -189,8 +189,8 @@ func (e *engine) room(i, width int) (*model.Variable, error) {
 	return e.rows[i], nil
 }
 
-// fill copies halo nodes' rows and, if own is true, own nodes' rows from source, an array over all nodes, to the input
-// of layer i. Rows of nodes that skip rejects become zero; a nil skip rejects none.
+// fill copies rows from source, an array over all nodes, to the input of layer i: always for halo nodes, for own nodes
+// only if own is true. Rows of nodes for which skip returns true become zero. skip may be nil.
 func (e *engine) fill(i int, b batch, own bool, source *safetensors.Array[float32], skip func(u int32) bool) error {
 	width := e.rows[i].Shape().Dimensions[1]
 	nothing := make([]float32, width)
@@ -204,8 +204,8 @@ func (e *engine) fill(i int, b batch, own bool, source *safetensors.Array[float3
 	})
 }
 
-// spread copies output [own, width], the rows of a batch's own nodes, to an array over all nodes, which it makes if
-// *destination is nil.
+// spread copies output [own, width], the rows of a batch's own nodes, to *destination, an array over all nodes. If
+// *destination is nil, spread makes the array.
 func (e *engine) spread(output *tensors.Tensor, b batch, destination **safetensors.Array[float32]) error {
 	width := output.Shape().Dimensions[1]
 	if *destination == nil {

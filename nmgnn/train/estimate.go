@@ -8,7 +8,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// memory estimates how many bytes parallel jobs take, rather too low than too high. It returns 0 on a GPU or for a
+// memory estimates how many bytes the parallel jobs take, rather too low than too high. It returns 0 on a GPU or for a
 // custom model.
 func (x Experiment) memory(b *backend.Backend, jobs int) float64 {
 	if b.ID == "xla:cuda" || x.Own != nil {
@@ -27,9 +27,8 @@ func (x Experiment) size() graphSize {
 		Features: f.Width, Sparse: f.IsSparse(), Values: len(f.Values)}
 }
 
-// Within returns an error if the experiment would take more than limit bytes of memory (the error then wraps
-// memory.ErrTooLarge) or more than is free. It guards against settings, read from a file, that would need too much
-// memory.
+// Within returns an error if the experiment would take more memory than is free or more than limit bytes. In the latter
+// case the error wraps memory.ErrTooLarge. Within guards against settings from a file that would need too much memory.
 func (x Experiment) Within(b *backend.Backend, limit int64) error {
 	if need := x.memory(b, 1); need > float64(limit) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
@@ -98,9 +97,9 @@ const (
 
 	weightCopies = 5 // weights, gradients, Adam's two moments, the best weights
 	outputCopies = 5 // a layer's output, its gradient, and temporaries
-	passCopies   = 2 // a layer's output, on device and host
+	passCopies   = 2 // in inference: a layer's output on device and host
 	entryCopies  = 8
-	scoreCopies  = 2 // logits; up to 4 copies if the train graph is the whole graph, which the estimate ignores
+	scoreCopies  = 2 // logits; up to 4 copies, not estimated, if the train graph is the whole graph
 )
 
 func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
@@ -128,7 +127,7 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {
-		// column numbers and values of features and their transpose, for several graphs
+		// The factors count column numbers and values, features and their transpose, and several graphs.
 		features = 4 * 2 * float64(s.Values)
 	}
 	weights, hidden := s.numbers(p)

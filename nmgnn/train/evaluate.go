@@ -13,7 +13,7 @@ import (
 	"nodemask/nmgnn/internal/gomlx"
 )
 
-// reads returns each layer j > 0 whose input the program of layer i reads.
+// reads returns each j > 0 for which the program of layer i reads h^(j).
 func (e *engine) reads(i int) (layers []int) {
 	if e.last(i) && e.model.Readout.All {
 		for below := 1; below < i; below++ {
@@ -30,8 +30,8 @@ func (e *engine) last(i int) bool { return i == len(e.model.Layers)-1 }
 
 func (e *engine) readsFeatures(i int) bool { return i == 0 || e.last(i) && e.model.Readout.All }
 
-// layer compiles the program of layer i. The program returns the output for a batch's own nodes. For the last layer it
-// returns their classes instead, of shape [own], and, if there are targets, the loss.
+// layer compiles the program of layer i. The program returns the layer's output for a batch's own nodes. The last
+// layer's program instead returns these nodes' classes [own] and, if there are targets, the loss.
 func (e *engine) layer(i int) (*model.Exec, error) {
 	if e.layers[i] != nil {
 		return e.layers[i], nil

@@ -32,15 +32,15 @@ type Experiment struct {
 	// differ in initial weights, masks and dropout: the paper's "10 trials with random initializations".
 	Resplit bool
 	// OwnSplit uses the split that comes with the graph ([datasets.Graph].OwnSplit) and ignores TrainPercent, SplitSeed
-	// and ValidationPercent. If the graph has n such splits, seed s uses number s mod n.
+	// and ValidationPercent. If the graph has n such splits, seed s uses split number s mod n.
 	OwnSplit bool
 	// ValidationPercent is the percentage of validation nodes among labelled nodes outside the train set; 0 means 10.
 	ValidationPercent int
 
 	// Smoothness measures [stats.MAD], the mean distance between representations, after each trial.
 	Smoothness bool
-	// CacheInference (inductive setting only) also predicts the test nodes from cached representations of train nodes,
-	// with and without edges between new nodes.
+	// CacheInference also predicts the test nodes from cached representations of train nodes, with and without edges
+	// between new nodes. It needs the inductive setting.
 	CacheInference bool
 	// Keep sets [Result].Cache: after each trial it computes the representations of train nodes for cached prediction.
 	Keep bool
@@ -105,9 +105,9 @@ type Progress struct {
 type RunOptions struct {
 	Jobs     int                // number of parallel trials, 0 means 1; results do not depend on it
 	Progress func(Progress)     // called after each epoch, never concurrently
-	Done     func(int, *Result) // called after each trial with its position among the seeds, never concurrently
-	// KeepBest frees weights, predictions, cache and split of each result after Done, except those of the result with
-	// the best validation score.
+	Done     func(int, *Result) // called after each trial with the position of its seed, never concurrently
+	// KeepBest keeps weights, predictions, cache and split only in the result with the best validation score. Other
+	// results lose theirs once Done returns.
 	KeepBest bool
 }
 
@@ -272,8 +272,8 @@ func scoreCached(ctx context.Context, p trainable, trial *Result, together bool)
 	return &m, err
 }
 
-// Epoch holds the training loss, computed with mask and dropout before the weights change, and the validation scores,
-// computed without mask and dropout after it.
+// Epoch holds the training loss before the weights change, with mask and dropout, and the validation scores after the
+// change, without mask and dropout.
 type Epoch struct {
 	TrainLoss, ValidationLoss, ValidationF1, ValidationAccuracy float64
 }
@@ -286,8 +286,8 @@ type Result struct {
 	Seconds    float64       // time of training and evaluation, without compiling
 	Validation stats.Metrics // validation nodes' scores at the best epoch
 	Test       stats.Metrics // test nodes' scores at the best epoch
-	// area under the ROC curve of test nodes; nil from InBatches, if there are not exactly two classes, or if all test
-	// nodes have the same class
+	// area under the ROC curve over test nodes; nil if InBatches trained, if there are not exactly two classes, or if
+	// all test nodes have the same class
 	AUC         *float64
 	Predictions []int32 // predicted class of every node of the whole graph; -1: not in the test graph
 	Weights     []infer.Weight
@@ -297,10 +297,10 @@ type Result struct {
 	Split     *datasets.Split
 	StopOn    hyper.StopOn      // score that chose the best epoch
 	Arrivals  datasets.Arrivals // how new nodes joined; "" in the transductive setting
-	Nodes     *NodeCounts       // only in the inductive setting; nil from InBatches
+	Nodes     *NodeCounts       // nil in the transductive setting and from InBatches
 	MAD       *stats.Smoothness // nil unless Experiment.Smoothness is set
 	Cached    *stats.Metrics    // test scores of prediction from the cache; nil without CacheInference
-	Apart     *stats.Metrics    // like Cached, but as if each new node arrived alone
+	Apart     *stats.Metrics    // like the field Cached, but as if each new node arrived alone
 	Cache     *cached.Cache     // nil unless Experiment.Keep is set
 }
 
@@ -308,7 +308,7 @@ type Result struct {
 type NodeCounts struct {
 	// All is the number of nodes in the test graph, the paper's count for prediction without a cache.
 	All int
-	// Reached counts the test nodes and all nodes within as many hops of them as the model has layers.
+	// Reached counts all nodes within k hops of a test node, test nodes included, where k is the number of layers.
 	Reached int
 	// Cached counts the nodes outside the train graph, validation nodes included, and their neighbours in the train
 	// graph.

@@ -20,8 +20,8 @@ type Pool struct {
 	wait sync.WaitGroup
 }
 
-// NewPool returns a pool with this many jobs (0 means 1). Each job's [Runner] keeps at most maxPrograms compiled
-// programs (0 means 1). Close the pool after use.
+// NewPool returns a pool with the given number of jobs; 0 means 1. Each job's [Runner] keeps at most maxPrograms
+// compiled programs; 0 means 1. Close the pool after use.
 func NewPool(b *backend.Backend, jobs, maxPrograms int) (*Pool, error) {
 	open, err := b.ForJobs()
 	if err != nil {
@@ -46,8 +46,8 @@ func NewPool(b *backend.Backend, jobs, maxPrograms int) (*Pool, error) {
 	return p, nil
 }
 
-// Run calls the function work once in each job, in parallel. It returns the first error, which also cancels the other
-// jobs' context, or an error if the pool is closed. Do not call Run or Close before Run returns.
+// Run calls the function work once in each job, in parallel. It returns the first error of a job, which also cancels
+// the other jobs' context. If the pool is closed, Run returns an error. Do not call Run or Close before Run returns.
 func (p *Pool) Run(ctx context.Context, work func(ctx context.Context, r *Runner) error) error {
 	if p.jobs == nil {
 		return errors.New("the pool is closed: expected a new one")

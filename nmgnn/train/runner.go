@@ -107,7 +107,7 @@ func (r *Runner) keep(programs int) {
 	}
 }
 
-// Has reports whether an already compiled program probably fits the experiment.
+// Has reports whether a compiled program probably fits the experiment; split sizes are not compared.
 func (r *Runner) Has(x Experiment) bool { return r.find(programOf(x, false)) >= 0 }
 
 func (r *Runner) find(p program) int {
@@ -198,8 +198,7 @@ func (r *Runner) turnTo(x Experiment, of program, view *datasets.View, o options
 	return err
 }
 
-// program holds what a compiled program depends on: experiments whose program values are equal share a compiled
-// program.
+// program holds what a compiled program depends on: experiments with equal values share a compiled program.
 type program struct {
 	Experiment
 	readings, masks       bool

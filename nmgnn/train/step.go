@@ -26,18 +26,18 @@ type trainStep struct {
 	Masks        bool
 	ZeroOne      bool // masks hold only 0 and 1
 	Regulariser  nmgnn.Regulariser
-	Rates        *kernels.Rates // drop rates held in variables; nil: constants
+	Rates        *kernels.Rates // drop rates in variables; nil: rates compiled in
 	LearningRate float64
 	Targets      *targets // nodes in the loss; nil: the step changes no weights
 	SeesScored   bool     // the function More reads only the logits of the nodes in Targets
-	// After is as in [nmgnn.Pass]; may be nil.
+	// After, if set, changes each layer's output, as in [nmgnn.Pass].
 	After func(layer int, h *Node) *Node
 	// More, if set, computes further outputs from the updated weights and the step's logits.
 	More func(scope *model.Scope, logits *Node) []*Node
 }
 
 // compile returns the step's program. Its inputs are a key [2] for random numbers on the device, the weight decay
-// (scalar) and the mask δ [nodes, 1]. Its results are the loss, if there are targets, then More's results.
+// (scalar) and the mask δ [nodes, 1]. It returns the loss, if there are targets, followed by the results of More.
 func (s trainStep) compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
 	inputs := []shapes.Shape{shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32),
 		shapes.Make(dtypes.Float32, nodes, 1)}
@@ -73,7 +73,7 @@ func (s trainStep) compile(b *backend.Backend, store *model.Store, nodes int) (*
 
 type draws struct {
 	Masks, Keys, Order *rand.PCG // random numbers for masks, for the device, and for the order of batches
-	Delta              []float32 // mask δ, by node of the train graph
+	Delta              []float32 // mask δ of each node of the train graph
 }
 
 func newDraws(seed uint64, nodes int) *draws {

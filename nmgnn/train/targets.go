@@ -43,8 +43,8 @@ func update(scope *model.Scope, loss, decay *Node, learningRate float64) {
 
 func learningRatePath() string { return "/" + optimizer.Scope + "/" + optimizer.ParamLearningRate }
 
-// firstValues holds initial values by path: those of the optimizer's variables, and of weights that layers initialise
-// themselves.
+// firstValues maps variable paths to initial values. It holds the optimizer's variables and the weights that layers
+// initialise themselves.
 type firstValues map[string]*tensors.Tensor
 
 // firstValuesOf collects initial values from a store in which a step was compiled but never run.
@@ -96,10 +96,10 @@ func (s firstValues) Reset(store *model.Store, learningRate float64, seed uint64
 	return nil
 }
 
-// targets are the nodes of a graph that count in the loss (scored nodes) and their labels, in variables.
+// targets holds, in variables, the nodes of a graph that count in the loss (scored nodes) and their labels.
 type targets struct {
 	score, labels *model.Variable
-	weights       *model.Variable // nodes' weights in the loss [slots, 1]; nil: equal
+	weights       *model.Variable // [slots, 1]: each scored node's weight in the loss; nil: equal
 	seen          *model.Variable // [nodes, 1]: 1 for scored nodes, else 0; nil: unknown
 	classes       int
 }
@@ -115,7 +115,7 @@ func newTargets(store *model.Store, name string, score, labels []int32, nodes, c
 	return t, into.Err()
 }
 
-// newPaddedTargets returns empty targets with room for this many slots; [targets.Replace] fills them.
+// newPaddedTargets returns empty targets with the given number of slots for scored nodes. [targets.Replace] fills them.
 func newPaddedTargets(store *model.Store, name string, slots, classes int) (*targets, error) {
 	t, err := newTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
 	if err != nil {
@@ -126,8 +126,8 @@ func newPaddedTargets(store *model.Store, name string, slots, classes int) (*tar
 	return t, into.Err()
 }
 
-// Replace sets new nodes and labels. They must be as many as before; padded targets take any number up to their slots.
-// Otherwise Replace returns [kernels.ErrNoFit].
+// Replace sets new nodes and labels. Padded targets take up to as many nodes as they have slots, other targets as many
+// as before. Otherwise Replace returns [kernels.ErrNoFit].
 func (t *targets) Replace(score, labels []int32) error {
 	n := t.score.Shape().Dimensions[0]
 	if len(score) > n || len(score) < n && t.weights == nil {
@@ -167,7 +167,7 @@ func each(score []int32, nodes int) []float32 {
 	return seen
 }
 
-// Seen returns the column seen [nodes, 1], or nil if it is unknown.
+// Seen returns the variable seen [nodes, 1], or nil if seen is nil.
 func (t *targets) Seen(g *Graph) *Node {
 	if t == nil || t.seen == nil {
 		return nil

@@ -18,27 +18,26 @@ import (
 // stopped is a trial's result under one stopping rule.
 type stopped struct {
 	earlyStopping
-	// View is the index of the view that validates: 0 for the trainer's view, then those of [options].Also.
+	// View is the index of the view that validates: 0 for the trainer's view, i for [options].Also[i-1].
 	View int
 
-	History    []Epoch // epochs until patience ran out, validated on this view
+	History    []Epoch // epochs until patience ran out, with the view's validation scores
 	Validation stats.Metrics
-	// weights of the epoch that this stopping rule kept; results of other rules may share the slice
+	// weights of the best epoch under this stopping rule; results under other rules may share the slice
 	Weights []infer.Weight
 }
 
-// trainable is a model compiled for one view, which trains trials one by one: on the whole graph (trainer) or in
-// batches (batchTrainer).
+// trainable is a compiled model that trains trials one by one: a trainer on the whole graph, a batchTrainer in batches.
 type trainable interface {
 	how() options
 	// Begin resets all training state for a new trial.
 	Begin(ctx context.Context, seed uint64) error
-	// Epoch trains for an epoch and returns validation results per view.
+	// Epoch trains for one epoch and returns losses and scores for each view.
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
 	Weights() ([]infer.Weight, error)
 	// Predict returns the class of every node of the whole graph under the trial's weights, or -1 for nodes outside the
-	// test graph. PredictCached computes nodes outside the train graph from the cache. If together is true, it uses
-	// edges among these nodes; else it treats each as if it arrived alone.
+	// test graph. PredictCached predicts new nodes, those outside the train graph, from cached representations. If
+	// together is true, it uses edges between new nodes; else it treats each new node as if it arrived alone.
 	Predict(ctx context.Context, trial *Result) ([]int32, error)
 	PredictCached(ctx context.Context, trial *Result, together bool) ([]int32, error)
 	// Cache returns the cached representations under the trial's weights.
@@ -150,13 +149,13 @@ type earlyStopping struct {
 	On       hyper.StopOn // "" means hyper.StopOnLoss
 	Patience int
 
-	loss, score  float64 // best so far; score is the monitored score, negated if higher is better
+	loss, score  float64 // best values so far; score is the monitored value, negated if higher is better
 	best, seen   int     // numbers, from 1, of the best and of the latest epoch; 0: none yet
 	waitingSince int     // epoch from which patience counts
 }
 
-// observe takes the next epoch's scores and reports whether that epoch is the best so far. An epoch with a NaN score
-// never is.
+// observe takes the next epoch's scores and reports whether this epoch is the best so far. An epoch with a NaN score
+// never is the best.
 func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	if e.seen == 0 {
 		e.loss, e.score = math.Inf(1), math.Inf(1)
@@ -180,7 +179,7 @@ func (e *earlyStopping) observe(scores Epoch) (best bool) {
 }
 
 // observeEither counts an epoch as the best if both its loss and its accuracy are at least as good as the best so far.
-// If only one is, patience still begins again. A tie counts, since accuracy seldom gets better.
+// If only one of the two is, patience still begins again. A tie counts, since accuracy seldom gets better.
 func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 	lower, better := scores.ValidationLoss <= e.loss, -scores.ValidationAccuracy <= e.score
 	if lower {

@@ -22,7 +22,7 @@ import (
 	"nodemask/stats"
 )
 
-// trainer trains on the whole graph. Several may run concurrently on one backend.
+// trainer trains on the whole graph. Several trainers may run concurrently on one backend.
 type trainer struct {
 	subject
 	backend  *backend.Backend
@@ -106,7 +106,7 @@ func (t *trainer) rows(phase datasets.Phase) datasets.Features {
 	return t.features.Select(phase.Nodes)
 }
 
-// load loads each phase's graph. A graph of several phases is loaded once.
+// load loads the train, validation and test graphs. Those that are the same graph are loaded once.
 func (t *trainer) load() error {
 	loaded := map[*csr.Graph]*nmgnn.Loaded{}
 	load := func(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
@@ -155,8 +155,8 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", gomlx.DataScope, name), phase.Edges, x, o)
 }
 
-// validationsOf returns the distinct validation phases and, for each view, the index of its phase. There are at most
-// two: one for the views with [datasets.TrainEdges], one for all others.
+// validationsOf returns the views' distinct validation phases and, for each view, the index of its phase. There are at
+// most two phases: one for views with [datasets.TrainEdges], one for other views.
 func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range views {
@@ -172,11 +172,12 @@ func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	return phases, by
 }
 
-// withRoom returns how many adjacency entries to reserve for a split that has n of them, so that most other splits fit,
-// too; all is the whole graph's number.
-func withRoom(n, all int) int { return min(n+n/5+256, all) }
+// withRoom returns how many entries to reserve if a split has n entries and the whole graph total entries. Most other
+// splits then fit, too.
+func withRoom(n, total int) int { return min(n+n/5+256, total) }
 
-// forward runs the model without gradients, dropout or mask; only DropGNN keeps its mask. For seen see [nmgnn.Pass].
+// forward runs the model without gradients and dropout; only DropGNN masks nodes. The parameter seen is
+// [nmgnn.Pass].Seen.
 func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded, seen *Node) []*Node {
 	pass := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
@@ -295,8 +296,8 @@ func (o options) rates() []float64 {
 
 // switchTo changes view and options without compiling, for an experiment of the same program ([programOf]). Results
 // equal those of a new trainer. It returns [kernels.ErrNoFit] if the split's train, validation or test set has another
-// size than before, if its edges do not fit ([options].Room), or if two drop rates that differed are equal now, or two
-// that were equal differ. After an error only call Close.
+// size than before, if the split's edges do not fit ([options].Room), or if two drop rates differ now that were equal
+// when compiled. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := checkTrainable(t.graph, o.views(view)...); err != nil {
 		return err
