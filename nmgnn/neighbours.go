@@ -186,8 +186,8 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	return number
 }
 
-// ofNodes panics unless x has a row per node and the given number of columns (0: any). The memory safety of kernels
-// depends on this check.
+// ofNodes panics unless x has a row per node and the given number of columns (0: any number). The memory safety of
+// kernels depends on this check.
 func (n Neighbours) ofNodes(name string, x *Node, columns int) {
 	mustBe(name, x, n.product.Rows(), "node", columns)
 }

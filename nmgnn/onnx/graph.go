@@ -30,8 +30,7 @@ type builder struct {
 	known        map[string]bool
 	err          error
 
-	// Names of tensors: source [edges] and target [edges] hold the two nodes of each edge; targets [edges, 1] equals
-	// target.
+	// Names of tensors: source and target [edges] hold the two nodes of each edge; targets [edges, 1] equals target.
 	source, target, targets string
 	repeated                map[int]string // by width: name of the tensor that repeats targets to [edges, width]
 	degrees                 map[bool]value // node degrees; key true: the node itself counts

@@ -25,7 +25,7 @@ type batch struct {
 }
 
 type places struct {
-	of    []int32 // row of each node in the current batch; -1 for nodes outside
+	of    []int32 // row of each node in the batch; -1 for nodes outside
 	halo  []int32
 	local csr.Graph
 }
@@ -34,8 +34,8 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround returns the halo, which is all neighbours of own nodes that are not own nodes, and the number of edges into
-// own nodes. Both leave out halo nodes for which skip returns true.
+// surround returns the halo of the cluster own, which is all neighbours outside the cluster, and the number of edges
+// into the cluster's nodes. Both leave out halo nodes for which skip returns true.
 func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (halo []int32, edges int) {
 	for i, v := range own {
 		p.of[v] = int32(i)
@@ -79,7 +79,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	l.Indices = slices.Grow(l.Indices[:0], max(edges, s.edges))[:0]
 	for _, v := range own {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
-		// Column numbers must ascend, and own nodes have lower numbers than halo nodes.
+		// Column numbers must ascend, and cluster nodes have lower numbers than halo nodes.
 		outside, row := 0, g.Neighbours(v)
 		for _, u := range row {
 			switch at := p.of[u]; {

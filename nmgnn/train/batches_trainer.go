@@ -133,7 +133,7 @@ func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 				panic(err)
 			}
 			if layer == 0 {
-				own = nil // start anew, because the program may be built twice
+				own = nil // start anew: the program may be built twice
 			}
 			own = append(own, firstRows(h, e.shape.own))
 			others := SliceAxis(cached.NodeValue(h.Graph()), 0, AxisRangeToEnd(e.shape.own))

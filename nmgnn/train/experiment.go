@@ -107,7 +107,7 @@ type RunOptions struct {
 	Progress func(Progress)     // called after each epoch, never concurrently
 	Done     func(int, *Result) // called after each trial with the position of its seed, never concurrently
 	// KeepBest keeps weights, predictions, cache and split only in the result with the best validation score. Other
-	// results lose theirs once Done returns.
+	// results lose theirs after a call of Done.
 	KeepBest bool
 }
 

@@ -198,7 +198,7 @@ func (r *Runner) turnTo(x Experiment, of program, view *datasets.View, o options
 	return err
 }
 
-// program holds what a compiled program depends on: experiments with equal values share a compiled program.
+// program holds what a compiled program depends on: experiments with equal program values share a compiled program.
 type program struct {
 	Experiment
 	readings, masks       bool

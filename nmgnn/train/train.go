@@ -23,7 +23,7 @@ type stopped struct {
 
 	History    []Epoch // epochs until patience ran out, with the view's validation scores
 	Validation stats.Metrics
-	// weights of the best epoch under this stopping rule; results under other rules may share the slice
+	// weights of the best epoch under this stopping rule; other results may share the slice
 	Weights []infer.Weight
 }
 
@@ -150,7 +150,7 @@ type earlyStopping struct {
 	Patience int
 
 	loss, score  float64 // best values so far; score is the monitored value, negated if higher is better
-	best, seen   int     // numbers, from 1, of the best and of the latest epoch; 0: none yet
+	best, seen   int     // numbers, from 1, of the best and the latest epoch; 0: none yet
 	waitingSince int     // epoch from which patience counts
 }
 

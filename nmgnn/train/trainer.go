@@ -155,8 +155,8 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", gomlx.DataScope, name), phase.Edges, x, o)
 }
 
-// validationsOf returns the views' distinct validation phases and, for each view, the index of its phase. There are at
-// most two phases: one for views with [datasets.TrainEdges], one for other views.
+// validationsOf returns the views' distinct validation phases and, for each view, the index of its phase. At most two
+// phases exist: one for views with [datasets.TrainEdges], one for other views.
 func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range views {
@@ -172,8 +172,8 @@ func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	return phases, by
 }
 
-// withRoom returns how many entries to reserve if a split has n entries and the whole graph total entries. Most other
-// splits then fit, too.
+// withRoom returns how many entries to reserve if a split has n entries and the whole graph has total entries. Most
+// other splits then fit, too.
 func withRoom(n, total int) int { return min(n+n/5+256, total) }
 
 // forward runs the model without gradients and dropout; only DropGNN masks nodes. The parameter seen is
