@@ -19,13 +19,13 @@ import (
 )
 
 // NewGraph returns an undirected graph of nodes 0 to nodes-1. pairs lists each edge in either direction; repeats and
-// self-loops are dropped. features is [nodes, width], row by row; labels holds a class per node, from 0, or -1 if
-// unknown. It returns an error for a number out of range.
+// self-loops are dropped. features holds a row for each node: [nodes, width]. labels holds a class for each node, from
+// 0, or -1 if unknown. Numbers out of range are errors.
 func NewGraph(nodes int, pairs [][2]int32, features []float32, width int, labels []int32) (*datasets.Graph, error) {
 	return newGraph(nodes, pairs, features, width, labels, false)
 }
 
-// NewDirectedGraph is [NewGraph] for directed edges: with the edge {u, v}, only v aggregates from u.
+// NewDirectedGraph is [NewGraph] for directed edges: with the edge {u, v}, v aggregates from u, but u not from v.
 func NewDirectedGraph(nodes int, pairs [][2]int32, features []float32, width int,
 	labels []int32) (*datasets.Graph, error) {
 	return newGraph(nodes, pairs, features, width, labels, true)

@@ -1,5 +1,5 @@
 // Package page writes web pages that train models in the browser ([Write]). A page runs cmd/nodemask-wasm, compiled to
-// WebAssembly, whose [Session] answers the page's script.
+// WebAssembly. The program's [Session] answers the page's script.
 package page
 
 import (
@@ -37,7 +37,7 @@ type Request struct {
 	Seed  uint64            `json:"seed"`  // train
 	Watch bool              `json:"watch"` // train: report masked nodes and predictions
 	Pace  int               `json:"pace"`  // train: pause after each epoch, in milliseconds
-	// for the request "compare": recorded trials, each a JSON text
+	// Records, for the request "compare", are trials, each as a JSON text.
 	Records []string `json:"records"`
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
 }
@@ -149,7 +149,7 @@ type Session struct {
 // NewSession returns a session that computes on a backend. Close it after use.
 func NewSession(b *backend.Backend) *Session {
 	r := train.NewRunner(b)
-	r.Programs = 2 // one with masking, one without
+	r.Programs = 2 // keep two programs: one with masking, one without
 	return &Session{backend: b, runner: r, graphs: map[string]*datasets.Graph{},
 		cancel: map[int]context.CancelFunc{}}
 }

@@ -9,7 +9,7 @@ import (
 	"nodemask/paper/report"
 )
 
-// TrialsScriptName is the file name of [TrialsScript].
+// TrialsScriptName is the file name of the script from [TrialsScript].
 const TrialsScriptName = "trials.js"
 
 type recordedCell struct {

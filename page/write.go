@@ -24,12 +24,12 @@ var pageTemplate string
 //go:embed src/page.css
 var style string
 
-// script is built by 'node build.mjs' from src and the script that draws trees.
+// script is built by 'node build.mjs' from the folder src and the script that draws trees.
 //
 //go:embed playground.js
 var script string
 
-// Front is the script of a front page. In each element with the attribute data-nodemask-live it trains a model, using
+// Front is the script of a front page. It trains models in each element with the attribute data-nodemask-live, using
 // nodemask.js, which [WriteModule] writes.
 //
 //go:embed front.js
@@ -39,14 +39,14 @@ var Front string
 type Options struct {
 	Title  string // "" means a default
 	Module Module
-	// Beside is the name of a file in the page's folder that holds the program ([WriteModule]). If it is "", the page
-	// itself holds it.
+	// Beside is the name of the file in the page's folder that holds the program; [WriteModule] writes it. If Beside is
+	// "", the page itself holds the program.
 	Beside string
 	// Data names the data sets that are stored in script files next to the page ([DataScript]).
 	Data []string
-	// Results are shown next to trials run on the page.
+	// Results are recorded trials, shown next to those run on the page.
 	Results *record.Results
-	// Files are the user's graph: one .npz, .graphml, .json or .pt, or nodes.csv and edges.csv.
+	// Files are the user's graph: one .npz, .graphml, .json or .pt file, or nodes.csv and edges.csv.
 	Files []File
 }
 
@@ -58,7 +58,7 @@ type File struct {
 
 // Module is a compiled cmd/nodemask-wasm, and Go's script that starts it.
 type Module struct {
-	Exec string // wasm_exec.js of the Go release that compiled it
+	Exec string // wasm_exec.js of the Go release that compiled the program
 	Gzip []byte
 }
 
@@ -115,7 +115,7 @@ func Write(w io.Writer, o Options) error {
 	if err := json.Unmarshal(saved, &shown); err != nil {
 		return err
 	}
-	text, err := json.Marshal(c) // escapes <, > and &, so no name can end the element
+	text, err := json.Marshal(c) // escapes <, > and &, so no name can end the script element
 	if err != nil {
 		return err
 	}
@@ -143,10 +143,10 @@ func Write(w io.Writer, o Options) error {
 	})
 }
 
-// DataScriptName returns the file name of [DataScript].
+// DataScriptName returns the file name of the script from [DataScript].
 func DataScriptName(name string) string { return "data-" + name + ".js" }
 
-// DataScript returns the script that gives pages a data set that the program lacks; files are as in
+// DataScript returns a script that gives pages a data set that the program lacks. The files are as for
 // [datasets.ReadMemory].
 func DataScript(name string, files []File) ([]byte, error) {
 	all, err := json.Marshal(map[string][]File{name: files})
@@ -159,8 +159,8 @@ func DataScript(name string, files []File) ([]byte, error) {
 // inert keeps "</script>" in text from ending the script element.
 func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 
-// policy returns a content security policy that allows the page's own script and files and nothing else. Inline styles
-// are allowed, as drawn trees use them.
+// policy returns a content security policy that allows only the page's own script and files, and inline styles because
+// drawn trees use them.
 func policy(beside bool) string {
 	hash := sha256.Sum256([]byte(script))
 	own, from := "", "'none'"
@@ -172,13 +172,13 @@ func policy(beside bool) string {
 		base64.StdEncoding.EncodeToString(hash[:]), own, from)
 }
 
-// Served returns the files to serve next to a page with [Options].Beside, so that browsers compile the program while it
-// downloads.
+// Served returns the files to serve next to a page with [Options].Beside. With these files, browsers compile the
+// program while it downloads.
 func Served(m Module) []File {
 	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }
 
-// WriteModule writes the script that a page with [Options].Beside loads.
+// WriteModule writes the script file [Options].Beside, which holds the program.
 func WriteModule(w io.Writer, m Module) error {
 	text, err := json.Marshal(map[string]any{"exec": m.Exec, "gzip": m.Gzip})
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package paper defines the experiments of "Node Masking: Making Graph Neural Networks Generalize and Scale Better"
-// (arXiv 2001.07524) in the cited reading (the paper's text; where that is silent, the works that it cites), and the
-// protocols of all results.
+// (arXiv 2001.07524) in the cited reading, and the protocols of all results. The cited reading is the paper's text and,
+// where that is silent, the works that the paper cites.
 package paper
 
 import (
@@ -13,7 +13,7 @@ import (
 const MaskedKeepRate = 0.5
 
 // Cell returns an unmasked experiment in the cited reading of the paper (PROTOCOL-2.md). A model not in the paper keeps
-// its preset, except for early stopping and for which edges new nodes bring: these are the paper's.
+// its preset, except that early stopping and the edges of new nodes are as in the paper.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
@@ -21,7 +21,7 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 		if err != nil {
 			panic(err)
 		}
-		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver // [Masked] sets MaskOver
+		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver // only [Masked] changes MaskOver
 		c.Parameters = gin
 	}
 	c.Parameters.StopOn = hyper.StopOnEither
@@ -31,8 +31,8 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 	return c
 }
 
-// Masked returns c with masking as in the cited reading: only train nodes are masked, a masked node still counts for
-// itself, and there is no attention dropout. With keep rate 1, only attention dropout is removed.
+// Masked returns c with masking as in the cited reading: only train nodes are masked, a masked node still aggregates
+// from itself, and there is no attention dropout. With keep rate 1, only attention dropout is removed.
 func Masked(c record.Cell, keep float64) record.Cell {
 	if !hyper.KeepRate(keep).Active() {
 		return c.Fair()

@@ -25,20 +25,20 @@ type Answer struct {
 // Choice resolves contradictions and gaps in the paper.
 type Choice struct {
 	AllEdges   bool // new nodes bring all their edges, not only those to train nodes
-	SelfMasked bool // in GAT and SGAT, masking a node also drops its term in its own sum (the paper's eqs. 7 and 9)
+	SelfMasked bool // in GAT and SGAT, a masked node does not aggregate from itself (the paper's eqs. 7 and 9)
 	Fair       bool // unmasked GAT and SGAT train without attention dropout, as the masked ones do
-	// StopF1 stops GIN early by macro F1 instead of loss and accuracy. RawFeatures does not divide GIN's features by
-	// their sum. The paper states neither.
+	// With StopF1, early stopping follows macro F1 instead of loss and accuracy. With RawFeatures, GIN's features are
+	// not divided by their sum. The paper states neither.
 	StopF1, RawFeatures bool
-	Rescale             bool // divide kept terms by the keep rate p; not in the paper
+	Rescale             bool // divide terms that masking keeps by the keep rate p; not in the paper
 }
 
-// Choices returns the protocol's choices; the first is the cited reading.
+// Choices returns the second protocol's choices. The first is the cited reading of the paper.
 func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
-// ForGIN returns GIN's choices, each with one field set.
+// ForGIN returns the exploratory choices for GIN, each with one field set.
 func ForGIN() []Choice { return []Choice{{Rescale: true}, {StopF1: true}, {RawFeatures: true}} }
 
 type step struct {
@@ -56,7 +56,7 @@ func (c *Choice) steps() []step {
 		{"rescaled", axisRescale, 1, &c.Rescale, "rescaling as in dropout"}}
 }
 
-// ChoiceOf parses a choice such as "fair, rescaled"; "" means the cited reading.
+// ChoiceOf parses a choice such as "fair, rescaled"; "" means the cited reading of the paper.
 func ChoiceOf(words string) (c Choice, err error) {
 	steps := c.steps()
 	for word := range strings.SplitSeq(words, ", ") {
@@ -91,7 +91,7 @@ func (c Choice) reading(axes []Axis, setting datasets.Setting) Reading {
 	return r
 }
 
-// On returns q with the choice applied to each reading.
+// On returns q with the choice applied to each of its readings of the paper.
 func (c Choice) On(q Question) Question {
 	taken := c.reading(q.Axes, q.Setting)
 	var only []Reading
@@ -108,8 +108,8 @@ func (c Choice) On(q Question) Question {
 	return q
 }
 
-// Levels returns [Stated]'s question on GIN three times, each limited to some readings: divided has features divided by
-// their sum; onF1 also stops early on macro F1; raw has raw features.
+// Levels returns three variants of [Stated]'s question on GIN. In divided, features are divided by their sum; onF1 also
+// has early stopping on macro F1; in raw, features are raw.
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
 	divided, err = QuestionOf(Stated, data, "gin", setting)
 	if err != nil {
@@ -129,9 +129,8 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Ask returns the effect that a contrast defines (the zero Contrast: masked minus unmasked). It is that in the cited
-// reading of the paper (PROTOCOL-2.md), with choice applied. The answer has no verdict, and its p-value is not
-// corrected for multiple tests. Errors are those of [Question.Effects].
+// Ask returns the effect that contrast defines, in the cited reading of the paper (PROTOCOL-2.md) changed by choice.
+// The answer has no verdict, and its p-value is not corrected for multiple tests.
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)
@@ -186,8 +185,8 @@ func WithChoice(choice Choice) (rows []Row) {
 	return rows
 }
 
-// Answers returns each row's answers, by data set and setting. P-values are Holm-corrected together, over the answers
-// in the cited reading and those in other readings; incomplete answers count with a p-value of 1.
+// Answers returns each row's answers, by data set and setting. P-values are Holm-corrected together, without the
+// answers whose choice changes nothing in their setting. Incomplete answers count with a p-value of 1.
 func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 	var p []float64
 	var of []*float64
@@ -252,8 +251,8 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robust returns the number of distinct, complete readings in [Stated] and [Choices], and in how many of them the
-// contrast is significantly above and significantly below -contrast.Margin. The zero Contrast is masked minus unmasked.
+// Robust returns the number of distinct readings in [Stated] and [Choices] in which all trials ran. The results above
+// and below count those in which the effect is significantly above or below -contrast.Margin.
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast Contrast) (readings, above, below int, err error) {
 	q, err := QuestionOf(Stated, data, model, setting)
@@ -270,7 +269,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	answers, err := Each(r, q)
 	var effects []float64
 	for _, a := range answers {
-		// Readings that differ only in masking's options have the same PlainOnly contrast: count it once.
+		// A PlainOnly contrast is the same in readings that differ only in masking's options: count it once.
 		if !a.Complete() || contrast.PlainOnly && slices.Contains(effects, a.Effect.Pooled.MeanDifference) {
 			continue
 		}
@@ -285,7 +284,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	return len(effects), above, below, err
 }
 
-// Each returns one answer for each of the question's readings of the paper, computed on the splits of that reading.
+// Each returns one answer for each of the question's readings of the paper, on all splits with trials of that reading.
 // P-values are uncorrected and verdicts are not set.
 func Each(r *record.Results, q Question) ([]Answer, error) {
 	var all []Answer
@@ -299,7 +298,7 @@ func Each(r *record.Results, q Question) ([]Answer, error) {
 	return all, nil
 }
 
-// Arms returns the cited reading's experiments without and with masking.
+// Arms returns the unmasked and masked experiments of the paper's cited reading.
 func Arms(data, model string, setting datasets.Setting, trainPercent int) (plain, masked record.Cell, err error) {
 	if _, err = Axes(model); err != nil {
 		return plain, masked, err

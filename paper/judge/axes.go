@@ -1,6 +1,6 @@
-// Package judge decides from records whether node masking helps: in the cited reading (the paper's text; where that is
-// silent, the works that it cites), in other readings, by depth, and with tuned hyperparameters. The protocols in
-// package paper fix the rules.
+// Package judge decides from records whether node masking helps. A reading is one way to fill gaps in the paper; the
+// cited reading fills them from the works that the paper cites. The package also judges masking by depth and with tuned
+// hyperparameters. The protocols in package paper fix the rules.
 package judge
 
 import (
@@ -28,11 +28,11 @@ type Axis struct {
 // Option is one value of an [Axis].
 type Option struct {
 	Name string `json:"name"` // "two + norm inside"
-	// Choices maps names of [record.Axis] to values. Axes that it does not name keep the value of the model's preset.
+	// Choices maps names of [record.Axis] to values. Axes not in Choices keep the value of the model's preset.
 	Choices map[string]string `json:"choices"`
 }
 
-// Options parses texts such as "0.01, 5e-4: lr=0.01 decay=0.0005": a name, then choices, if any.
+// Options parses texts such as "0.01, 5e-4: lr=0.01 decay=0.0005": an option's name, then its choices, if any.
 func Options(texts ...string) (all []Option) {
 	for _, text := range texts {
 		name, choices, _ := strings.Cut(text, ": ")
@@ -77,11 +77,11 @@ type Arm bool
 
 // The arms.
 const (
-	Plain  Arm = false // without node masking
-	Masked Arm = true  // with node masking at the paper's keep rate
+	Plain  Arm = false
+	Masked Arm = true // with node masking at the paper's keep rate
 )
 
-// Cell returns the experiment that trains one arm of the reading.
+// Cell returns the experiment that trains the reading's unmasked or masked arm.
 func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets.Setting,
 	trainPercent int) (record.Cell, error) {
 	c := record.NewCell(data, model, setting, trainPercent)

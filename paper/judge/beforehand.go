@@ -15,13 +15,15 @@ import (
 	"nodemask/paper/record"
 )
 
-// Case is a graph, setting and train set size on which PROTOCOL-3.md tests hypothesis H3.
+// Case is a graph, setting and train set size on which PROTOCOL-3.md tests hypothesis H3: some quantity predicts
+// masking's effect.
 type Case struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
 	Quantities
-	// Fragility is how many points of macro F1 unmasked GIN gains by early stopping on macro F1 alone.
+	// Fragility is how many points of macro F1 unmasked GIN gains by early stopping on macro F1 instead of loss and
+	// accuracy.
 	Fragility float64 `json:"fragility"`
 	// Masked and Rescaled are the effects of masking without and with rescaling.
 	Masked   CaseEffect `json:"masked"`
@@ -36,10 +38,10 @@ type CaseEffect struct {
 	Splits int     `json:"splits"`
 }
 
-// Nothing is the outcome of a case whose interval contains 0.
+// Nothing is the outcome of a case whose 95 % interval contains 0.
 const Nothing Verdict = "nothing"
 
-// Outcome returns [Helps], [Hurts] or [Nothing]: the interval is above 0, below 0, or contains it.
+// Outcome returns [Helps] if the interval is above 0, [Hurts] if it is below 0, else [Nothing].
 func (e CaseEffect) Outcome() Verdict {
 	switch {
 	case e.Low > 0:
@@ -60,7 +62,7 @@ func (c Case) of(rescaled bool) CaseEffect {
 //go:embed cases.json
 var casesJSON []byte
 
-// Cases returns the cases to which [Fit] fits rules.
+// Cases returns the cases, with measured effects, to which [Fit] fits rules.
 var Cases = sync.OnceValue(func() (cases []Case) {
 	if err := json.Unmarshal(casesJSON, &cases); err != nil {
 		panic(err)
@@ -104,14 +106,14 @@ func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPerce
 	return c, true, err
 }
 
-// Quantity is a property of a [Case] that H3 tests as a predictor.
+// Quantity is a property of a [Case] that hypothesis H3 tests as a predictor of masking's effect.
 type Quantity struct {
 	Name  string
 	Of    func(Case) float64
 	After bool // known only after training, so rules may not use it
 }
 
-// CaseQuantities returns the quantities that H3 tests.
+// CaseQuantities returns the quantities that hypothesis H3 tests as predictors.
 func CaseQuantities() []Quantity {
 	return []Quantity{
 		{"fragility", func(c Case) float64 { return c.Fragility }, true},
@@ -203,7 +205,7 @@ func ranks(x []float64) []float64 {
 }
 
 // Rule predicts masking's effect. If the field By is empty, the prediction is the field Says. Otherwise By names a
-// quantity: below the threshold At the rule Low predicts; from At on, the rule High.
+// quantity. The rule Low predicts if the quantity is below At, else the rule High.
 type Rule struct {
 	Says      Verdict
 	By        string
@@ -241,20 +243,21 @@ func ruleQuantity(name string) Quantity {
 	return all[slices.IndexFunc(all, func(q Quantity) bool { return q.Name == name })]
 }
 
-// Fitted is a rule with its leave-one-graph-out score: a rule fitted to all other graphs predicts each graph's cases.
+// Fitted is a rule with its leave-one-graph-out score: each graph's cases are predicted by a rule fitted to all other
+// graphs.
 type Fitted struct {
 	Rule
-	// Of the Cases cases on Graphs graphs, Right is how many the fitted rules predict correctly, and Nothing how many
-	// "no effect" would.
+	// Right counts the cases that the fitted rules predict correctly, and Nothing those that "no effect" predicts
+	// correctly. Cases and Graphs are totals.
 	Right, Nothing, Cases, Graphs int
-	Fewest                        int  // number of splits of the case with the fewest
+	Fewest                        int  // number of splits of the case with fewest splits
 	Complete                      bool // all of the protocol's cases and splits ran
 }
 
 // Beats reports whether the rule is right more often than expecting no effect.
 func (f Fitted) Beats() bool { return f.Right > f.Nothing }
 
-// Fit returns the rule with the best score, for masking without or with rescaling.
+// Fit returns the rule with the best leave-one-graph-out score, for masking without or with rescaling.
 func Fit(cases []Case, rescaled bool) Fitted {
 	graphs := byGraph(cases)
 	best := Fitted{Cases: len(cases), Graphs: len(graphs), Right: -1, Complete: len(cases) == 4*12}
@@ -370,8 +373,8 @@ func (r Rule) asks(c Case) bool {
 	return math.IsNaN(x) || x < r.At && r.Low.asks(c) || x >= r.At && r.High.asks(c)
 }
 
-// Words describes the rule, how often rules fitted in the same way were right on graphs left out, and the data behind
-// it.
+// Words describes the rule and its leave-one-graph-out score. If trials are missing, it says how many cases and splits
+// the rule rests on.
 func (f Fitted) Words() string {
 	text := fmt.Sprintf("Rule: %s. With each of %d graphs left out in turn, such a rule was right in %d of %d cases, "+
 		"“expect nothing” in %d.", f.Rule, f.Graphs, f.Right, f.Cases, f.Nothing)
@@ -392,8 +395,8 @@ type Quantities struct {
 	Degree            float64 `json:"degree"`             // mean degree in the whole graph
 	AdjustedHomophily float64 `json:"adjusted_homophily"` // see adjustedHomophily
 	TrainShare        float64 `json:"train_share"`        // share of train nodes
-	// DegreeShift is log₂(a/b): a is the mean degree of test nodes in testing, b that of train nodes in training. It is
-	// 0 if either is 0.
+	// DegreeShift is log₂(a/b): a is the mean degree of test nodes in testing, b the mean degree of train nodes in
+	// training. It is 0 if a or b is 0.
 	DegreeShift float64 `json:"degree_shift"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"nodemask/stats"
 )
 
-// Question asks for an effect in each of its readings, over train set sizes.
+// Question asks for an effect in several readings of the paper, at several train set sizes.
 type Question struct {
 	Axes        []Axis
 	Data, Model string
@@ -23,32 +23,32 @@ type Question struct {
 	Contrast Contrast
 }
 
-// Scores are macro F1 on one split's test nodes, without and with masking; Cached ones (inductive) are those of
-// predictions from cached representations.
+// Scores are macro F1 on one split's test nodes, without and with masking. PlainCached and MaskedCached (inductive) are
+// macro F1 of predictions from cached representations.
 type Scores struct{ Plain, Masked, PlainCached, MaskedCached float64 }
 
-// Contrast defines an effect on macro F1 and the claim to test about it: that the effect is above -Margin points.
+// Contrast defines an effect on macro F1. The claim to test is that this effect is above -Margin points.
 type Contrast struct {
 	Of        func(Scores) float64 // nil means Masked - Plain
 	PlainOnly bool                 // the function Of reads only unmasked scores
 	Margin    float64
 }
 
-// Effect is the result of a [Contrast] in one reading.
+// Effect is the value of a [Contrast] in one reading of the paper.
 type Effect struct {
 	Reading Reading
-	// Differences holds points of macro F1 by train set size, then by split.
+	// Differences holds the effect in points of macro F1, by train set size, then by split.
 	Differences   [][]float64
-	Plain, Masked []float64 // mean macro F1 in percent, by size
-	// Pooled is a t-test over splits, of each split's difference averaged over train set sizes.
+	Plain, Masked []float64 // mean macro F1 in percent, by train set size
+	// Pooled is a t-test over splits. Each split's difference is averaged over train set sizes.
 	Pooled stats.TTest
 }
 
-// Effects returns the effect in each reading, on the splits that all readings have. With fewer than two such splits it
-// returns no effects.
+// Effects returns the effect in each reading, on the splits that have trials of all readings. With fewer than two such
+// splits it returns no effects.
 func (q Question) Effects(r *record.Results) (splits []uint64, effects []Effect, err error) {
 	splits = slices.Clone(q.Seeds)
-	var found [][2]map[uint64]record.Reading // per reading and size: unmasked, masked
+	var found [][2]map[uint64]record.Reading // per reading and train set size: unmasked, masked
 	for _, reading := range q.Readings {
 		for _, size := range q.Sizes {
 			var arms [2]map[uint64]record.Reading
@@ -94,7 +94,7 @@ func (q Question) Effects(r *record.Results) (splits []uint64, effects []Effect,
 	return splits, effects, nil
 }
 
-// F1 returns an arm's macro F1, in percent, by seed.
+// F1 returns one arm's macro F1 on test nodes, in percent, by seed.
 func (q Question) F1(r *record.Results, reading Reading, arm Arm, size int) (map[uint64]float64, error) {
 	c, err := reading.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
 	if err != nil {

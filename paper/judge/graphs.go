@@ -15,14 +15,14 @@ import (
 // FirstGraphSplit is the seed of the first split of part [Graphs].
 const FirstGraphSplit = 700
 
-// GraphFile is a graph of the third protocol. Largest counts the nodes of its largest class.
+// GraphFile is a graph of the third protocol. Largest is the number of nodes in the largest class.
 type GraphFile struct {
 	Data, File, SHA256      string
 	Largest, Nodes, Classes int
 }
 
-// ConstantF1 returns the macro F1, in percent, of predicting the largest class for every node. By the protocol, a plain
-// model whose mean macro F1 is no higher than this does not learn.
+// ConstantF1 returns the macro F1, in percent, of predicting the largest class for every node. By the protocol, an
+// unmasked model with no higher mean macro F1 does not learn.
 func (f GraphFile) ConstantF1() float64 {
 	return 200 * float64(f.Largest) / float64((f.Largest+f.Nodes)*f.Classes)
 }
@@ -103,7 +103,7 @@ func graphReadings(axes []Axis, model string, setting datasets.Setting) (sizes [
 	return graphSizes(model), readings
 }
 
-// GraphAnswer answers hypothesis H1 of PROTOCOL-3.md for a graph and setting.
+// GraphAnswer answers hypothesis H1 of PROTOCOL-3.md (masking changes macro F1) for a graph and setting.
 type GraphAnswer struct {
 	Answer
 	Rescaled bool
@@ -112,9 +112,9 @@ type GraphAnswer struct {
 // Inconclusive is the verdict if fewer trials ran than the protocol requires.
 const Inconclusive Verdict = "inconclusive"
 
-// GraphAnswers returns a model's answers in the third protocol, by graph and setting. For GIN, answers on rescaled
-// masking follow those on masking. P-values are corrected over all answers. The verdict is [Inconclusive] while splits
-// or train set sizes are missing.
+// GraphAnswers returns a model's answers in the third protocol, by graph and setting. For GIN, answers with rescaling
+// follow those without. P-values are Holm-corrected over all answers. The verdict is [Inconclusive] while splits or
+// train set sizes are missing.
 func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error) {
 	var p []float64
 	sizes, asked := graphSizes(model), 1
@@ -166,7 +166,8 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 	return all, nil
 }
 
-// OneSign returns whether the answers, all in one setting, agree in sign (hypothesis H2), and how many help and hurt.
+// OneSign returns whether masking's effect has one sign in all answers of a setting (hypothesis H2). help and hurt
+// count the verdicts [Helps] and [Hurts].
 func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
 	unsettled := 0
 	for _, a := range answers {

@@ -11,7 +11,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// Splits is the number of splits that trials use, FirstSplit the seed of the first one.
+// Splits is the number of splits that trials use, and FirstSplit is the seed of the first one.
 const (
 	FirstSplit = 500
 	Splits     = 20
@@ -36,8 +36,9 @@ const (
 	axisArrivals  = "arrivals"
 )
 
-// Axes returns a model's axes, or an error if the paper lacks the model. Each axis has the cited option first, so the
-// cited [Reading] is all zeros. PROTOCOL-2.md in package paper quotes the paper on each axis.
+// Axes returns a model's axes, or an error if the paper lacks the model. The first option of each axis follows the
+// paper or the works that it cites, so the cited [Reading] is all zeros. PROTOCOL-2.md in package paper quotes the
+// paper on each axis.
 func Axes(model string) ([]Axis, error) {
 	common := []Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true,
@@ -81,29 +82,30 @@ type Part string
 
 // The parts, in the protocol's order.
 const (
-	// Cited varies the two points on which the paper contradicts itself: edges of new nodes, and a masked node's own
-	// term. It also varies rescaling and, in GAT and SGAT, attention dropout of the unmasked arm.
+	// Cited varies the two points on which the paper contradicts itself: edges of new nodes, and whether a masked node
+	// aggregates from itself. It also varies rescaling and, in GAT and SGAT, attention dropout without masking.
 	Cited Part = "cited"
-	// Departures changes one axis of the cited reading at a time, on Cora.
+	// Departures changes the cited reading of the paper on one axis at a time, on Cora.
 	Departures Part = "departures"
-	// Stated varies what the paper leaves open; for GIN on PubMed it runs half of the combinations.
+	// Stated combines options that the paper leaves open. For GIN on PubMed it runs half of the combinations.
 	Stated Part = "stated"
-	// Scale tests whether masking helps because it makes sums in training p times those in validation. It varies
+	// Scale tests whether masking helps because sums in training are p (keep rate) times those in validation. It varies
 	// normalisation and rescaling on ten splits of Cora.
 	Scale Part = "scale"
-	// Tables covers train set sizes of the paper's tables that the other parts lack.
+	// Tables covers train set sizes that the paper's tables have and the other parts lack.
 	Tables Part = "tables"
-	// Balanced is the tuned comparison ([BalancedDesign]): all regularisers try the same sixteen configurations, each
+	// Balanced compares tuned regularisers ([BalancedDesign]). All of them try the same sixteen configurations, each
 	// with several rates.
 	Balanced Part = "balanced"
-	// Graphs is the third protocol: the cited reading on [GraphFiles], but with early stopping on macro F1.
+	// Graphs is the third protocol: the cited reading of the paper on [GraphFiles], but with early stopping on macro
+	// F1.
 	Graphs Part = "graphs"
 )
 
 // Parts returns all parts of the second and third protocols.
 func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables, Balanced, Graphs} }
 
-// Seeds returns the seeds of the part's splits.
+// Seeds returns the seeds of the protocol part's splits.
 func (p Part) Seeds() []uint64 {
 	switch p {
 	case Scale:
@@ -114,7 +116,7 @@ func (p Part) Seeds() []uint64 {
 	return hyper.Seeds(FirstSplit, Splits)
 }
 
-// Data returns the part's data sets.
+// Data returns the protocol part's data sets.
 func (p Part) Data() []string {
 	if p != Graphs {
 		return Data()
@@ -126,7 +128,7 @@ func (p Part) Data() []string {
 	return names
 }
 
-// Models returns the part's models.
+// Models returns the protocol part's models.
 func (p Part) Models() []string {
 	if p == Graphs {
 		return []string{"gin", "gat"}
@@ -134,7 +136,7 @@ func (p Part) Models() []string {
 	return Models()
 }
 
-// QuestionOf returns a part's question, or an error for an unknown part or model.
+// QuestionOf returns a protocol part's question, or an error for an unknown part or model.
 func QuestionOf(part Part, data, model string, setting datasets.Setting) (Question, error) {
 	axes, err := Axes(model)
 	q := Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes(),
@@ -172,7 +174,7 @@ func QuestionOf(part Part, data, model string, setting datasets.Setting) (Questi
 	return q, nil
 }
 
-// Stages groups a part's questions in the order to run them. [Graphs] runs GIN by train set size, then GAT.
+// Stages groups a part's questions in the order to run them.
 func Stages(part Part, questions []Question) (stages [][]Question) {
 	if part != Graphs {
 		return [][]Question{questions}
@@ -196,8 +198,8 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary returns the readings that differ from the cited one only on the named axes, without those that choose the option
-// "all but validation nodes" of the edges of new nodes.
+// vary returns the readings that differ from the cited one only on the named axes. It leaves out the option "all but
+// validation nodes" for edges of new nodes.
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {
@@ -209,8 +211,8 @@ func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	})
 }
 
-// departures returns the cited reading and each reading that differs from it on one axis, for the axes that the paper
-// specifies.
+// departures returns the cited reading and each reading that differs from it on one axis. Only axes that the paper
+// specifies vary.
 func departures(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {
@@ -226,7 +228,8 @@ func departures(axes []Axis, setting datasets.Setting) []Reading {
 	return all
 }
 
-// Departure returns how a reading differs from the cited one, such as "rescale: yes", or "the cited reading".
+// Departure returns how a reading differs from the cited one, such as "rescale: yes". Without a difference it returns
+// "the cited reading".
 func Departure(axes []Axis, r Reading) string {
 	var steps []string
 	for i, axis := range axes {

@@ -7,13 +7,13 @@ import (
 	"nodemask/paper"
 )
 
-// FirstProtocol returns the hash of PROTOCOL.md (depth, random configurations).
+// FirstProtocol returns the hash of PROTOCOL.md, on depth and random configurations.
 func FirstProtocol() string { return HashOf("PROTOCOL.md") }
 
-// SecondProtocol returns the hash of PROTOCOL-2.md (the cited reading and similar ones).
+// SecondProtocol returns the hash of PROTOCOL-2.md, on the cited reading of the paper and similar readings.
 func SecondProtocol() string { return HashOf("PROTOCOL-2.md") }
 
-// ThirdProtocol returns the hash of PROTOCOL-3.md (graphs unlike Cora).
+// ThirdProtocol returns the hash of PROTOCOL-3.md, on graphs unlike Cora.
 func ThirdProtocol() string { return HashOf("PROTOCOL-3.md") }
 
 // HashOf returns the first 16 hex digits of the SHA-256 of one of [paper.Protocols].

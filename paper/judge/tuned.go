@@ -33,7 +33,8 @@ const (
 // Grid maps names of [record.Axis] to the values to try.
 type Grid map[string][]string
 
-// With returns a copy of g to which the axes of the grid other are added; an axis in both takes its values from other.
+// With returns a copy of g to which the axes of the grid other are added. If both have an axis, its values come from
+// other.
 func (g Grid) With(other Grid) Grid {
 	g = maps.Clone(g)
 	maps.Copy(g, other)
@@ -60,17 +61,17 @@ func (g Grid) all() []map[string]string {
 type Design struct {
 	Models   []TunedModel
 	Data     []string
-	Arms     []string // the baseline first
-	Added    []string // methods (arms) that were added after the protocol was fixed; [Tuned].Complete ignores them
+	Arms     []string // the compared regularisers, the baseline first
+	Added    []string // arms added after the protocol was fixed; [Tuned].Complete ignores them
 	Stop     hyper.StopOn
 	Arrivals datasets.Arrivals
 	FirstTry uint64 // seed of the first split for tuning
-	Fresh    uint64 // seed of the first of the splits on which arms are compared; choosing does not use these splits
+	Fresh    uint64 // seed of the first split for comparing arms, not used in tuning
 	Budget   int    // number of random configurations per arm; 0 means all
 
-	// Grids returns the values that an arm tries.
+	// Grids returns the hyperparameter values that an arm (regulariser) tries.
 	Grids func(model, arm string) []Grid
-	// Base returns the experiment that a configuration changes.
+	// Base returns the experiment to which a configuration is applied.
 	Base func(q TunedQuestion, masked bool) (record.Cell, error)
 }
 
@@ -78,11 +79,11 @@ type Design struct {
 // or its early-stopping rule.
 type TunedModel struct {
 	Name, With string
-	Added      bool         // added after the protocol
+	Added      bool         // added after the protocol was fixed
 	Stop       hyper.StopOn // "" means [Design].Stop
 }
 
-// Title returns the model's name, variant, and whether it is exploratory.
+// Title returns the model's name and variant, with "(exploratory)" if Added is true.
 func (m TunedModel) Title() string {
 	title := hyper.Title(m.Name)
 	if m.With != "" {
@@ -94,7 +95,7 @@ func (m TunedModel) Title() string {
 	return title
 }
 
-// DrawnDesign returns PROTOCOL.md's tuned comparison, with twelve random configurations per arm.
+// DrawnDesign returns PROTOCOL.md's tuned comparison, with twelve random configurations per regulariser.
 func DrawnDesign() Design {
 	d := Design{Data: []string{"cora", "citeseer", "pubmed"},
 		Arms:  []string{ArmPlain, ArmMasked, ArmMaskedTuned, ArmDropEdge, ArmDropout},
@@ -121,8 +122,7 @@ func DrawnDesign() Design {
 			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 		}
 		if model == "gat" || model == "sgat" {
-			// Masking replaces attention dropout. Omitting that dropout may help by itself, so every arm is allowed to
-			// omit it.
+			// Every arm may omit attention dropout: masking replaces it, and omitting it may help by itself.
 			g["attention-dropout"] = []string{"0", "0.6"}
 		}
 		return []Grid{g}
@@ -130,7 +130,7 @@ func DrawnDesign() Design {
 	return d
 }
 
-// WithRates returns values of the axis "regulariser": the arm's regulariser with each rate.
+// WithRates returns values of the axis "regulariser", such as "dropedge:0.5": the arm's regulariser with each rate.
 func WithRates(arm string, rates []string) []string {
 	name := map[string]hyper.RegulariserName{ArmDropEdge: hyper.DropEdgeRegulariser,
 		ArmDropGNN: hyper.DropGNNRegulariser}[arm]
@@ -170,7 +170,7 @@ func (d Design) Questions() []TunedQuestion {
 	return all
 }
 
-// Of returns the design limited to data sets and models; nil means all.
+// Of returns the design limited to these data sets and models; nil means all.
 func (d Design) Of(data, models []string) Design {
 	if data != nil {
 		d.Data = data
@@ -211,12 +211,12 @@ func (d Design) Begun(r *record.Results, q TunedQuestion) (bool, error) {
 	return err == nil && len(r.Trials(c)) > 0, err
 }
 
-// TunedArm is the result of one arm in a [Tuned] comparison.
+// TunedArm is the result of one arm (regulariser) in a [Tuned] comparison.
 type TunedArm struct {
 	Name       string
-	Chosen     map[string]string // values by name of [record.Axis]; nil: not chosen yet
+	Chosen     map[string]string // chosen values by name of [record.Axis]; nil if not chosen yet
 	Validation float64           // mean validation macro F1 of Chosen, in percent
-	F1         []float64         // macro F1 by comparison split; nil unless all ran
+	F1         []float64         // macro F1 by comparison split; nil unless all splits ran
 }
 
 // Words describes the chosen configuration: "keep 0.9, hidden 64, …".
@@ -238,7 +238,7 @@ type Tuned struct {
 	Complete bool
 	// Next is the batch to train; it has no cells if all is done.
 	Next Batch
-	// Stage is 0 if Next trains to choose configurations, 1 if to compare arms.
+	// Stage is 0 if Next serves to choose configurations, 1 if Next serves to compare arms.
 	Stage int
 }
 
@@ -325,8 +325,8 @@ const (
 	RawFeatures = "raw features"
 )
 
-// BalancedDesign returns the design of part [Balanced]. Where the protocol states nothing, it follows the cited
-// reading. No arm has attention dropout, so arms differ only in their regulariser.
+// BalancedDesign returns the design of part [Balanced]. The design follows the cited reading where the protocol states
+// nothing. No arm has attention dropout, so arms differ only in their regulariser.
 func BalancedDesign() Design {
 	return Design{
 		Models: []TunedModel{{Name: "gin"}, {Name: "gin", With: OneLayer},

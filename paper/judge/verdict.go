@@ -6,7 +6,7 @@ import (
 	"nodemask/stats"
 )
 
-// Verdict is the word for a difference in points.
+// Verdict judges a difference in points of macro F1.
 type Verdict string
 
 // The verdicts.
@@ -24,14 +24,14 @@ func (v Verdict) Clear() bool { return v == Helps || v == Hurts }
 // Margin is the difference, in points, below which [VerdictOf] returns "under a point".
 const Margin = 1.0
 
-// VerdictOf returns "helps" or "hurts" if p < 0.05 (p may be corrected); else "under a point" if the difference's 90 %
-// interval is within ±1 (two one-sided tests of equivalence at 5 %); else "can't tell".
+// VerdictOf returns "helps" or "hurts" if p < 0.05, where p may be corrected. Otherwise it returns "under a point" if
+// the difference's 90 % interval is within ±1 (two one-sided tests of equivalence at 5 %), else "can't tell".
 func VerdictOf(t stats.TTest, p float64) Verdict {
 	return VerdictWithin(t.MeanDifference, stats.HalfWidth(t.StdDev, t.N, 0.1), p < 0.05)
 }
 
-// VerdictWithin applies the rule of [VerdictOf] to a difference. half is half the width of the difference's 90 %
-// interval; clear states whether the difference's sign is certain.
+// VerdictWithin applies the rule of [VerdictOf] to a difference with the 90 % interval difference ± half. The parameter
+// clear states whether the difference's sign is certain.
 func VerdictWithin(difference, half float64, clear bool) Verdict {
 	switch {
 	case clear && difference > 0:
@@ -44,7 +44,7 @@ func VerdictWithin(difference, half float64, clear bool) Verdict {
 	return Unclear
 }
 
-// Grade is the verdict on a claim.
+// Grade is the verdict on a claim of the paper.
 type Grade string
 
 // The grades, as the protocols define them.

@@ -1,4 +1,4 @@
-// Package measure runs the trials that a store lacks, and reruns recorded ones.
+// Package measure runs the trials that a store lacks, and reruns recorded trials.
 package measure
 
 import (
@@ -16,18 +16,17 @@ import (
 	"nodemask/paper/record"
 )
 
-// Options configure [Missing]. Open is required.
+// Options configure [Missing]. The field Open is required.
 type Options struct {
 	Seeds []uint64 // nil means 1 to 10
-	// Batch is the number of seeds in a batch: every cell runs with the seeds of one batch before the next batch
-	// starts. 0 means a first batch of one seed, so that tables fill soon, and a second batch of all other seeds. Each
-	// batch compiles its programs again.
+	// Batch is the number of seeds in a batch. Every cell runs with one batch of seeds before the next batch starts. 0
+	// means one seed first, so that tables fill soon, then all others. Each batch compiles its programs again.
 	Batch int
 	Jobs  int // parallel trials; 0 means 1
-	// Pool keeps compiled programs between calls and must have Jobs jobs; nil means a new pool.
+	// Pool keeps compiled programs between calls; nil means a new pool. Its number of jobs must equal Jobs.
 	Pool *train.Pool
-	// Shards is the number of shares into which the cells are divided; 0 means 1. Only the share with the number Shard,
-	// from 0, runs.
+	// Shards is the number of shares into which the cells are divided; 0 means 1. Only the share number Shard runs,
+	// counted from 0.
 	Shard, Shards int
 	// Open reads each data set that trials need, before the first trial.
 	Open Opener
@@ -36,9 +35,9 @@ type Options struct {
 
 	// Epoch is called after each epoch of cells without Readings, by the goroutine that trains. It must return quickly.
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
-	WithoutMAD bool // skip mean average distance, which is much of a short trial's time
+	WithoutMAD bool // skip the mean average distance, which takes much of a short trial's time
 
-	// Protocol is the hash of the protocol for cells with Readings, which require it.
+	// Protocol is the hash of the protocol. Cells with Readings require it.
 	Protocol string
 }
 
@@ -49,15 +48,14 @@ type Opener = func(ctx context.Context, data string) (*datasets.Graph, error)
 type State struct {
 	Done, Total int
 	Before      int            // trials in Done that other runs finished
-	Left        time.Duration  // estimated; 0 if unknown
+	Left        time.Duration  // estimated time left; 0 if unknown
 	Last        *record.Record // record of the trial that just ended, or nil
 }
 
-// Missing runs the trials that the store lacks for this backend, and stores each as it ends. Cells that share a
-// compiled program run together.
+// Missing runs the trials that the store lacks for this backend, and stores each trial as it ends.
 //
-// Cancelling loses only unfinished trials. Several processes may share a folder; with different Shard they never run
-// the same trial.
+// Cancelling loses only unfinished trials. Several processes may share a folder. Processes with different Shard never
+// run the same trial.
 func Missing(
 	ctx context.Context, b *backend.Backend, store *record.Store, cells []record.Cell, o Options,
 ) error {
@@ -190,11 +188,11 @@ func (w *work) report(done, before int, last *record.Record) {
 	}
 }
 
-// TimeLeft estimates, in whole seconds, the time for further trials from the time elapsed that the trials so far took;
-// ran is their number. It is 0 if there were none.
-func TimeLeft(elapsed time.Duration, ran, further int) time.Duration {
-	if ran == 0 {
+// TimeLeft estimates, in whole seconds, the time for further trials if n trials took the time elapsed. It is 0 if n is
+// 0.
+func TimeLeft(elapsed time.Duration, n, further int) time.Duration {
+	if n == 0 {
 		return 0
 	}
-	return time.Duration(float64(elapsed) / float64(ran) * float64(further)).Round(time.Second)
+	return time.Duration(float64(elapsed) / float64(n) * float64(further)).Round(time.Second)
 }

@@ -50,7 +50,7 @@ func plan(
 	return groups, total, nil
 }
 
-// shardOf hashes the cell's program, so that a cell's shard does not depend on the other cells.
+// shardOf hashes the cell's program, so that a cell's share does not depend on the other cells.
 func shardOf(c record.Cell, shards int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(programOf(c)))
@@ -73,7 +73,7 @@ func grouped(tasks []task) (groups [][]task) {
 }
 
 // programOf returns the same text for cells that may share a compiled program. Mask, split, learning rate, weight decay
-// and drop rates do not count: they are inputs of the program.
+// and drop rates do not count, because they are program inputs.
 func programOf(c record.Cell) string {
 	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	p, u := &c.Parameters, usual.Parameters
@@ -97,15 +97,16 @@ type queue struct {
 	groups [][]task
 }
 
-// next removes a group from the current batch, preferably one whose program the job has compiled; nil if none is left.
-func (q *queue) next(has func(record.Cell) bool) []task {
+// next removes and returns a group of the current batch, if possible one whose program is compiled. It returns nil if
+// no group is left.
+func (q *queue) next(compiled func(record.Cell) bool) []task {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	if len(q.groups) == 0 {
 		return nil
 	}
 	batch := q.groups[0][0].batch
-	i := max(slices.IndexFunc(q.groups, func(g []task) bool { return g[0].batch == batch && has(g[0].cell) }), 0)
+	i := max(slices.IndexFunc(q.groups, func(g []task) bool { return g[0].batch == batch && compiled(g[0].cell) }), 0)
 	group := q.groups[i]
 	q.groups = slices.Delete(q.groups, i, i+1)
 	return group

@@ -57,7 +57,7 @@ func Record(x train.Experiment, b *backend.Backend, r *train.Result) record.Reco
 	return c
 }
 
-// Stored returns a trial's record as the store keeps it, without Date.
+// Stored returns a trial's record as the store keeps it, but with Date empty.
 func Stored(c record.Cell, x train.Experiment, b *backend.Backend, r *train.Result) record.Record {
 	trial := Record(x, b, r)
 	trial.Data, trial.Cell = c.Data, c.Key()

@@ -12,21 +12,22 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Axis is a setting, such as the keep rate, that tells cells apart in addition to data, model, setting and train set
-// size. It holds the setting's names in keys, flags and legends.
+// Axis is a property, such as the keep rate, in which cells differ besides data, model, setting and train set size. It
+// holds the property's names in keys, flags and legends.
 type Axis struct {
 	Name string // such as "keep"
 	Flag string // such as "keep-rate"
 	Help string
-	// If Switch is set, the flag is boolean, and true means this value; else the flag takes a value.
+	// If Switch is set, the flag is boolean, and true means the value Switch. Otherwise the flag takes a value.
 	Switch string
 	Get    func(c Cell) string
-	// Read parses a value and returns a function that sets it in a cell. [hyper.Parameters.Check] checks combinations.
+	// Read parses a value and returns a function that sets it in a cell. [hyper.Parameters.Check] checks combinations
+	// of values.
 	Read func(text string) (func(c *Cell), error)
 	// Rare axes have no flag of their own: --set sets them.
 	Rare bool
 
-	// returns the text in legends; if nil, legends show the axis's name followed by the value
+	// words returns the text in legends. If words is nil, legends show the axis's name and the value.
 	words func(value string) string
 }
 
@@ -39,7 +40,7 @@ func (a Axis) Set(c *Cell, text string) error {
 	return err
 }
 
-// Choice is a value that differs from the preset's.
+// Choice is a value of an [Axis] that differs from the preset's value.
 type Choice struct {
 	Axis  *Axis
 	Value string
@@ -178,7 +179,7 @@ func (c Cell) Choices() []Choice {
 }
 
 // Differences returns how the cell differs from usual, a cell of the same model. Masking removes attention dropout, so
-// the cell's attention dropout is compared with that of usual at the same keep rate.
+// usual's attention dropout is taken at the cell's keep rate.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice

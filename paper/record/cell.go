@@ -19,17 +19,18 @@ type Cell struct {
 	// Arrivals is how new nodes join the graph in the inductive setting; "" means that they bring all their edges.
 	Arrivals datasets.Arrivals `json:"arrivals,omitempty"`
 	Resplit  bool              `json:"resplit,omitempty"` // a new split per trial
-	// OwnSplit uses the split that comes with the data; TrainPercent is then only the size of its train set.
+	// With OwnSplit, trials use the split that comes with the data, and TrainPercent is only the size of its train set.
 	OwnSplit bool `json:"own_split,omitempty"`
 	// ValidationPercent is the share of the nodes outside the train set that are validation nodes; 0 means 10.
 	ValidationPercent int              `json:"validation_percent,omitempty"`
 	Parameters        hyper.Parameters `json:"parameters"`
 
-	// Cached also predicts new nodes from cached representations of train nodes, once with and once without the edges
-	// between new nodes. History keeps every epoch's losses. [Cell.Key] leaves both out.
+	// With Cached, trials also predict new nodes from cached representations of train nodes, once with and once without
+	// the edges between new nodes. With History, records keep every epoch's losses. [Cell.Key] leaves both fields out.
 	Cached  bool `json:"cached,omitempty"`
 	History bool `json:"history,omitempty"`
-	// Readings evaluates trials under every stopping rule and every way for new nodes to join: see [Cell.Trained].
+	// With Readings, trials are evaluated under every stopping rule and every way for new nodes to join: see
+	// [Cell.Trained].
 	Readings bool `json:"readings,omitempty"`
 }
 
@@ -54,9 +55,8 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with the given values set; their keys are names of axes ([Axis].Name). It sets the keep rate
-// first, as that removes attention dropout, so that an attention dropout in values is kept. Unknown names and invalid
-// values are errors.
+// Choose returns the cell with the given values, keyed by [Axis].Name. It sets the keep rate first, because that
+// removes attention dropout, which values may set again. Unknown names and invalid values are errors.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {
@@ -94,8 +94,8 @@ func (c Cell) Key() string {
 	return strings.Join(parts, "/")
 }
 
-// Label returns the model's name and how c differs from the cell usual, such as "GIN + NM, layers 4". It leaves the
-// keep rate out if that equals keep.
+// Label returns the model's name and how c differs from the cell usual, such as "GIN + NM, layers 4". It leaves out a
+// keep rate equal to keep.
 func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {

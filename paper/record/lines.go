@@ -19,8 +19,9 @@ var (
 	errTorn   = errors.New("the last line is cut short")
 )
 
-// read calls do for each complete line that starts at offset start or after, and returns the end of the last such line.
-func (s *Store) read(path string, start int64, do func(number int, t Record)) (end int64, err error) {
+// read calls visit for each complete line from offset start on. It returns the offset at which the last line with a
+// line break ends.
+func (s *Store) read(path string, start int64, visit func(number int, t Record)) (end int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, err
@@ -70,9 +71,9 @@ func (s *Store) read(path string, start int64, do func(number int, t Record)) (e
 			return end, fmt.Errorf("%s: %s: %w: remove the line, and the command that trained it ('nodemask reproduce' or "+
 				"'advise') runs the trial again", path, where, err)
 		}
-		do(number, t)
+		visit(number, t)
 		if unended {
-			return end, nil // read the line again after the next append completes it
+			return end, nil // end excludes this line, because the next append will complete it
 		}
 		end += int64(len(line))
 	}
@@ -83,7 +84,7 @@ func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(er
 // Parse returns the record of a stored line, after checking its checksum, key and values.
 func Parse(line []byte) (Record, error) { return parse(line, "") }
 
-// parse also rejects records of another protocol, unless protocol is "".
+// parse is [Parse], but rejects records of other protocols unless protocol is "".
 func parse(line []byte, protocol string) (r Record, err error) {
 	kind := "a record"
 	if bytes.Contains(line, []byte(`"readings":{`)) {

@@ -31,14 +31,14 @@ type Record struct {
 	AUC       *float64 `json:"auc,omitempty"` // with two classes, in percent
 	// MAD is the mean average distance over all nodes of the test graph, for each of a model's representations.
 	MAD *stats.Smoothness `json:"mad,omitempty"`
-	// How many nodes the prediction of the test nodes needs (inductive). Nodes: the whole graph, as in the paper.
-	// NodesReached: those within as many hops as the model has layers. NodesCached: those needed with cached
+	// Numbers of nodes needed to predict the test nodes (inductive). Nodes counts the whole graph, as in the paper.
+	// NodesReached counts those within as many hops as the model has layers, NodesCached those needed with cached
 	// representations.
 	Nodes        int `json:"nodes,omitempty"`
 	NodesReached int `json:"nodes_reached,omitempty"`
 	NodesCached  int `json:"nodes_cached,omitempty"`
-	// Macro F1 with --cache-inference: with the edges between new nodes (Together) and without them (Apart). Before
-	// 0.4.0 there was only Apart, hence its JSON name.
+	// Macro F1 with --cache-inference: MacroF1Together with the edges between new nodes, MacroF1Apart without them.
+	// Before version 0.4.0 there was only MacroF1Apart, hence its JSON name.
 	MacroF1Together *float64 `json:"macro_f1_together,omitempty"`
 	MacroF1Apart    *float64 `json:"macro_f1_cached,omitempty"`
 
@@ -55,7 +55,7 @@ type Record struct {
 	Version      string  `json:"version"`
 	Date         string  `json:"date,omitempty"` // end in UTC; in stored results only
 
-	// Losses by epoch, to four decimals, if [Cell].History is set.
+	// Losses of each epoch, to four decimals; nil unless [Cell].History is set.
 	TrainLosses      []float64 `json:"train_losses,omitempty"`
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
 
@@ -97,7 +97,7 @@ func (r Record) Differences(other Record) (differences []string) {
 	if r.MAD != nil && other.MAD != nil {
 		differ("MAD", *r.MAD, *other.MAD)
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Readings)) { // readings that are in other but not in r are ignored
+	for _, name := range slices.Sorted(maps.Keys(r.Readings)) {
 		was := r.Readings[name]
 		if is, ok := other.Readings[name]; ok {
 			if was.Cached == 0 || is.Cached == 0 {

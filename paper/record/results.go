@@ -14,13 +14,13 @@ import (
 // Results holds each cell's records, all from the backend with the most trials of that cell.
 type Results struct {
 	mutex  sync.Mutex
-	load   func(...Pair) ([]Record, error) // nil: all records are loaded
-	other  func(Cell) []Record             // other source for cells without records; may be nil
-	failed func(error)                     // receives errors; may be nil
+	load   func(...Pair) ([]Record, error)
+	other  func(Cell) []Record
+	failed func(error)
 	err    error
 	loaded map[Pair]bool
 	trials map[cellID][]Record
-	drawn  map[drawing]string // split hashes of records with Readings
+	drawn  map[drawing]string
 }
 
 type cellID struct {
@@ -41,9 +41,9 @@ func NewResults(records []Record) *Results {
 	return r
 }
 
-// LazyResults returns Results that load records by data and model when needed. For each cell without records they call
-// the function elsewhere once, to get records from elsewhere. The function failed receives all errors. Both functions
-// may be nil.
+// LazyResults returns Results that load records by data and model when needed. For each cell without records, the
+// function elsewhere is called once to supply them. The function failed receives all errors. elsewhere and failed may
+// be nil.
 func LazyResults(load func(...Pair) ([]Record, error), elsewhere func(Cell) []Record,
 	failed func(error)) *Results {
 	return &Results{load: load, other: elsewhere, failed: failed, loaded: map[Pair]bool{},
@@ -51,8 +51,8 @@ func LazyResults(load func(...Pair) ([]Record, error), elsewhere func(Cell) []Re
 		drawn:  map[drawing]string{}}
 }
 
-// Err returns the first loading error. It is also an error if two records with Readings have the same seed but
-// different splits: then they come from different data files.
+// Err returns the first loading error. Two records with Readings that have the same seed but different splits are an
+// error too, because they come from different data files.
 func (r *Results) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -91,7 +91,7 @@ func (r *Results) add(records []Record) error {
 		byBackend[id][one.Backend] = append(byBackend[id][one.Backend], i)
 	}
 	for id, backends := range byBackend {
-		var most []int // a tie goes to the backend whose name sorts first
+		var most []int // records of the backend with most records; in a tie, the first by name
 		for _, name := range slices.Sorted(maps.Keys(backends)) {
 			if len(backends[name]) > len(most) {
 				most = backends[name]
@@ -127,7 +127,7 @@ func (r *Results) Trials(c Cell) []Record {
 	return r.trials[cell]
 }
 
-// Readings returns the [Reading] for c that each record of c.Trained() has, by seed.
+// Readings returns the results of c by seed: each record of c.Trained() has a [Reading] for c.
 func (r *Results) Readings(c Cell) map[uint64]Reading {
 	trials, name := r.Trials(c.Trained()), c.ReadingName()
 	readings := make(map[uint64]Reading, len(trials))
@@ -149,7 +149,7 @@ func (r *Results) ReadOff(c Cell) (all []Record) {
 	return all
 }
 
-// Values returns a metric of those trials of c that have it, ordered by seed.
+// Values returns a metric in the trials of c that have this metric, ordered by seed.
 func (r *Results) Values(c Cell, m Metric) []float64 {
 	var values []float64
 	for _, trial := range r.Trials(c) {
@@ -164,7 +164,7 @@ func (r *Results) Values(c Cell, m Metric) []float64 {
 type Comparison struct {
 	Trials     int
 	Difference float64 // mean difference: the first cell's value minus the second cell's
-	P          float64 // of a two-sided paired t-test; 1 with fewer than two trials
+	P          float64 // p-value of a two-sided paired t-test; 1 with fewer than two trials
 }
 
 // Pairs yields each trial of a with the trial of b that has the same seed and split.
@@ -186,7 +186,8 @@ func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 	}
 }
 
-// Compare compares cell a's metric ma with cell b's metric mb: it subtracts the second in each pair of [Results.Pairs].
+// Compare compares metric ma of cell a with metric mb of cell b: it subtracts mb from ma in each pair of
+// [Results.Pairs].
 func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
 	var differences []float64
 	for one, other := range r.Pairs(a, b) {

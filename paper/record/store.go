@@ -29,10 +29,10 @@ type seen struct {
 	end      int64
 }
 
-// Open returns the store in a folder, which the first [Store.Add] creates.
+// Open returns the store in a folder. The first [Store.Add] creates the folder.
 func Open(folder string) *Store { return OpenUnder(folder, "") }
 
-// OpenUnder returns a store that reads only records of this protocol (if protocol is not ""); others are errors.
+// OpenUnder is [Open], but records of other protocols are errors, unless protocol is "".
 func OpenUnder(folder, protocol string) *Store {
 	return &Store{folder: folder, protocol: protocol, seen: map[string]*seen{}}
 }
@@ -66,10 +66,10 @@ func (s *Store) Add(r Record) error {
 	})
 }
 
-// Pair identifies a file of a store.
+// Pair identifies a file of a store by data set and model.
 type Pair struct{ Data, Model string }
 
-// PairOf returns the pair of a cell.
+// PairOf returns the data set and model of a cell.
 func PairOf(c Cell) Pair { return Pair{c.Data, c.Parameters.Model} }
 
 func pairOf(r Record) Pair { return Pair{r.Data, r.Model} }
@@ -78,8 +78,8 @@ func (s *Store) path(p Pair) string {
 	return filepath.Join(s.folder, fileName(p.Data+"-"+p.Model)+extension)
 }
 
-// fileName returns name if safe, else its safe characters and a hash. A safe name cannot lead out of the folder, nor
-// differ from another only in case.
+// fileName returns name if it is safe, else its safe characters and a hash. A safe name cannot lead out of the folder,
+// nor differ from another only in case.
 func fileName(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -96,7 +96,8 @@ func fileName(name string) string {
 	return fmt.Sprintf("%s-%016x", kept[:min(len(kept), longestName)], h.Sum64())
 }
 
-// Has reports whether the store has a trial with all measurements of c. It reads only lines added since its last call.
+// Has reports whether the store has the trial of c with this seed, backend and all measurements of c. It reads only
+// lines added since its last call.
 func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -169,7 +170,7 @@ func (s *Store) Load(pairs ...Pair) (records []Record, err error) {
 	return records, nil
 }
 
-// Results returns the store's records, and loads them when needed. failed (may be nil) receives errors.
+// Results returns the store's records, and loads them when needed. The function failed receives errors, and may be nil.
 func (s *Store) Results(failed func(error)) *Results {
 	return LazyResults(s.Load, nil, failed)
 }
@@ -183,11 +184,11 @@ type trialID struct {
 
 func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readings != nil} }
 
-// Backends returns the backends that records may name. A path to a plugin is not allowed: whoever ran a stranger's
-// record again would load code from there.
+// Backends returns the backends that records may name. A path to a plugin is not allowed, because rerunning a
+// stranger's record would load code from there.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
-// Merged returns each cell once, with the measurements of all its repeats.
+// Merged returns the cells without duplicates, each with the measurements of all its duplicates.
 func Merged(cells []Cell) []Cell {
 	at := map[trialID]int{}
 	var merged []Cell
@@ -206,11 +207,11 @@ func Merged(cells []Cell) []Cell {
 	return merged
 }
 
-// isWhole reports whether a file's last line lacks only its line break. An incomplete record is invalid JSON.
+// isWhole reports whether a line is a complete record. An incomplete record is invalid JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
-// underLock locks the file and appends the line that choose returns, unless nil. First it repairs the file's end: it
-// removes a last line that a killed process left incomplete, or ends a complete one that has no line break.
+// underLock locks the file and appends the line that choose returns, unless that is nil. First it ends a last line
+// without line break, or removes that line if a killed process left it incomplete.
 func underLock(path string, choose func() ([]byte, error)) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
