@@ -172,8 +172,8 @@ func policy(beside bool) string {
 		base64.StdEncoding.EncodeToString(hash[:]), own, from)
 }
 
-// Served returns the files to serve next to a page with [Options].Beside. With these files, browsers compile the
-// program while it downloads.
+// Served returns the files to serve next to a page with [Options].Beside. With them, browsers compile the program while
+// it downloads.
 func Served(m Module) []File {
 	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }

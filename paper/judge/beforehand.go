@@ -113,7 +113,7 @@ type Quantity struct {
 	After bool // known only after training, so rules may not use it
 }
 
-// CaseQuantities returns the quantities that hypothesis H3 tests as predictors.
+// CaseQuantities returns the quantities that hypothesis H3 tests.
 func CaseQuantities() []Quantity {
 	return []Quantity{
 		{"fragility", func(c Case) float64 { return c.Fragility }, true},

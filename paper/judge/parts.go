@@ -11,7 +11,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// Splits is the number of splits that trials use, and FirstSplit is the seed of the first one.
+// Splits is the number of splits that trials use. FirstSplit is the seed of the first split.
 const (
 	FirstSplit = 500
 	Splits     = 20
@@ -94,8 +94,8 @@ const (
 	Scale Part = "scale"
 	// Tables covers train set sizes that the paper's tables have and the other parts lack.
 	Tables Part = "tables"
-	// Balanced compares tuned regularisers ([BalancedDesign]). All of them try the same sixteen configurations, each
-	// with several rates.
+	// Balanced compares tuned regularisers ([BalancedDesign]). All try the same sixteen configurations, each with
+	// several rates.
 	Balanced Part = "balanced"
 	// Graphs is the third protocol: the cited reading of the paper on [GraphFiles], but with early stopping on macro
 	// F1.
@@ -246,7 +246,7 @@ type Batch struct {
 	Seeds []uint64
 }
 
-// DepthSplits is the number of splits that trials on depth use, FirstDepthSplit the seed of the first one.
+// DepthSplits is the number of splits that trials on depth use. FirstDepthSplit is the seed of the first split.
 const (
 	DepthSplits     = 10
 	FirstDepthSplit = 100

@@ -30,7 +30,7 @@ func VerdictOf(t stats.TTest, p float64) Verdict {
 	return VerdictWithin(t.MeanDifference, stats.HalfWidth(t.StdDev, t.N, 0.1), p < 0.05)
 }
 
-// VerdictWithin applies the rule of [VerdictOf] to a difference with the 90 % interval difference ± half. The parameter
+// VerdictWithin applies the rule of [VerdictOf] to a difference. The 90 % interval is difference ± half. The parameter
 // clear states whether the difference's sign is certain.
 func VerdictWithin(difference, half float64, clear bool) Verdict {
 	switch {

@@ -50,7 +50,7 @@ func plan(
 	return groups, total, nil
 }
 
-// shardOf hashes the cell's program, so that a cell's share does not depend on the other cells.
+// shardOf hashes the cell's program, so that a cell's shard does not depend on the other cells.
 func shardOf(c record.Cell, shards int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(programOf(c)))

@@ -210,7 +210,7 @@ func Merged(cells []Cell) []Cell {
 // isWhole reports whether a line is a complete record. An incomplete record is invalid JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
-// underLock locks the file and appends the line that choose returns, unless that is nil. First it ends a last line
+// underLock locks the file and appends the line that choose returns, unless the line is nil. First it ends a last line
 // without line break, or removes that line if a killed process left it incomplete.
 func underLock(path string, choose func() ([]byte, error)) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
