@@ -14,13 +14,13 @@ import (
 // Results holds each cell's records, all from the backend with the most trials of that cell.
 type Results struct {
 	mutex  sync.Mutex
-	load   func(...Pair) ([]Record, error)
+	load   func(...Pair) ([]Record, error) // nil once all records are in trials
 	other  func(Cell) []Record
 	failed func(error)
 	err    error
 	loaded map[Pair]bool
 	trials map[cellID][]Record
-	drawn  map[drawing]string
+	drawn  map[drawing]string // split hash of each record with Readings
 }
 
 type cellID struct {
