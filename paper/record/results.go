@@ -14,7 +14,7 @@ import (
 // Results holds each cell's records, all from the backend with the most trials of that cell.
 type Results struct {
 	mutex  sync.Mutex
-	load   func(...Pair) ([]Record, error) // nil once all records are in trials
+	load   func(...Pair) ([]Record, error) // nil if NewResults got all records
 	other  func(Cell) []Record
 	failed func(error)
 	err    error
