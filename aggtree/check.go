@@ -9,9 +9,9 @@ import (
 	"nodemask/csr"
 )
 
-// Check returns nil if the candidate is the aggregation tree of root with depth hops, in which the nodes in mask are
-// masked (nil masks none). Else it returns the first [*Fault] found going down from the root. Time and memory are
-// proportional to the candidate, except for sorting siblings.
+// Check returns nil if the candidate is the aggregation tree of root with depth hops. Otherwise Check returns the first
+// [*Fault] found going down from the root. A nil mask masks no nodes. Time and memory are proportional to the
+// candidate's size, except for sorting siblings.
 func Check(ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool) error {
 	if err := checkRoot(ctx, g, root, hops, mask); err != nil {
 		return err
@@ -30,14 +30,14 @@ type checker struct {
 	Arborescence
 	graph    *csr.Graph
 	mask     []bool
-	children [][]int32 // of each node, ordered by base, then by number
+	children [][]int32 // per tree node, ordered by graph node, then by number
 	parent   []int32
 	depth    []int
 	tick     ticker
 }
 
-// subtree checks that the subtree at top is the aggregation tree of top's base. If cut is set, it checks only the first
-// hops levels below top.
+// subtree checks that the subtree at tree node top is the aggregation tree of the graph node Base[top]. If cut is set,
+// subtree checks only the first hops levels below top.
 func (c *checker) subtree(top int32, hops int, cut bool) error {
 	if base := c.Base[top]; base < 0 || int(base) >= c.graph.NumNodes() {
 		return faultOf(extraWalk, "tree node %d stands for node %d, which is not in the graph", top, base)
@@ -63,8 +63,8 @@ func (c *checker) subtree(top int32, hops int, cut bool) error {
 	return nil
 }
 
-// family checks that node i's children stand for its base's unmasked neighbours, each once. A fault's text gives the
-// walk from top to i.
+// family checks that the children of tree node i stand for the unmasked neighbours of graph node Base[i], each once.
+// The text of a fault gives the walk from top.
 func (c *checker) family(top, i int32) error {
 	base := c.Base[i]
 	want := c.neighbours(base)
@@ -117,21 +117,21 @@ func (c *checker) walk(top, node int32) string {
 const (
 	// A node has two parents or no path from the root; or an edge or the root is out of range.
 	notArborescence = "not an arborescence"
-	// The root's base is not the requested node.
+	// The root does not stand for the requested graph node.
 	wrongRoot = "wrong root"
 	// A path from the root is no walk of the graph, has a masked node or has too many hops.
 	extraWalk = "extra walk"
 	// The tree lacks a walk of the graph.
 	missingWalk = "missing walk"
-	// Two siblings have the same base.
+	// Two siblings stand for the same graph node.
 	notSmallest              = "not the smallest"
 	lemma1Fails, lemma2Fails = "lemma 1 fails", "lemma 2 fails"
 )
 
-// Fault says why a candidate is not the aggregation tree. Its text names the nodes and the walk.
+// Fault says why a candidate is not the aggregation tree. The text names the nodes and the walk.
 type Fault struct {
-	// Kind is "not an arborescence", "wrong root", "extra walk", "missing walk" or "not the smallest"; from [Verify]
-	// also "lemma 1 fails" or "lemma 2 fails".
+	// Kind is "not an arborescence", "wrong root", "extra walk", "missing walk" or "not the smallest". In faults that
+	// [Verify] returns, Kind may also be "lemma 1 fails" or "lemma 2 fails".
 	Kind string
 	text string
 }

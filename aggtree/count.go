@@ -15,8 +15,8 @@ type Counts struct {
 	Total uint64
 }
 
-// Count returns the number of nodes of T_root^hops per depth without building it: each hop multiplies a sparse vector
-// by the adjacency matrix.
+// Count returns the number of nodes of T_root^hops per depth without building the tree: each hop multiplies a sparse
+// vector by the adjacency matrix.
 func Count(ctx context.Context, g *csr.Graph, root int32, hops int, mask []bool) (Counts, error) {
 	if err := checkRoot(ctx, g, root, hops, mask); err != nil {
 		return Counts{}, err
@@ -36,8 +36,8 @@ type products struct {
 	graph        *csr.Graph
 	mask         []bool
 	tick         ticker
-	times, next  []uint64 // number of walks that end at each node [nodes]
-	bases, found []int32  // nodes where times is not 0
+	times, next  []uint64 // number of walks that end at each graph node, now and one hop later: [nodes]
+	bases, found []int32  // graph nodes where times (bases) and next (found) are not 0
 }
 
 func newProducts(ctx context.Context, g *csr.Graph, mask []bool) *products {
@@ -45,7 +45,8 @@ func newProducts(ctx context.Context, g *csr.Graph, mask []bool) *products {
 	return &products{graph: g, mask: mask, tick: ticker{ctx: ctx}, times: make([]uint64, n), next: make([]uint64, n)}
 }
 
-// run calls visit with each depth's bases, unordered, and the number of tree nodes of each base.
+// run calls visit once per depth. bases lists the graph nodes at this depth, unordered; times[u] is the number of tree
+// nodes that stand for graph node u.
 func (p *products) run(root int32, hops int, visit func(depth int, bases []int32, times []uint64)) error {
 	p.bases, p.found = append(p.bases[:0], root), p.found[:0]
 	p.times[root] = 1
@@ -89,10 +90,11 @@ func add(a, b uint64) uint64 {
 	return sum
 }
 
-// Summary counts a tree's repeated nodes. By section 4 of the paper they cause over-smoothing and over-fitting.
+// Summary counts how often graph nodes repeat in a tree. By section 4 of the paper, the repetitions cause
+// over-smoothing and over-fitting.
 type Summary struct {
 	Nodes    uint64 // math.MaxUint64 means at least that many nodes
-	Distinct int    // distinct bases
+	Distinct int    // number of different graph nodes in the tree
 	Root     uint64 // tree nodes that stand for the same graph node as the root, including the root
 }
 
@@ -117,7 +119,7 @@ func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summ
 	n := g.NumNodes()
 	all := make([]Summary, n)
 	p := newProducts(ctx, g, mask)
-	seen := make([]int32, n) // per node: 1 + the last root whose tree has it
+	seen := make([]int32, n) // per graph node: 1 + the last root whose tree contains the node
 	for v := range int32(n) {
 		s := &all[v]
 		err := p.run(v, hops, func(_ int, bases []int32, times []uint64) {
@@ -141,7 +143,7 @@ func Summaries(ctx context.Context, g *csr.Graph, hops int, mask []bool) ([]Summ
 type Expectation struct {
 	// Depth[d] is the expected number of tree nodes at depth d, from 0 to hops.
 	Depth []float64
-	// Root[d] is the expected number of tree nodes at depth d whose base is the root's.
+	// Root[d] is the expected number of tree nodes at depth d that stand for the same graph node as the root.
 	Root []float64
 }
 
@@ -157,9 +159,9 @@ func (e Expectation) Total() float64 {
 // Expect returns the expected size of T_root^hops under node masking (section 5). keepRate, the paper's p, is the
 // probability that a node is kept; 0 masks every node.
 //
-// Each node of the tree is a walk from root. A mask hides all copies of a graph node at once. So a walk that enters j
-// distinct nodes is left with probability p^j; root counts only if the walk returns to it. Expect sums this over all
-// walks. If the tree has more than [DefaultLimit] nodes, it returns a [*TooLargeError].
+// Each tree node is a walk from root. A mask hides all copies of a graph node at once. So a walk that enters j distinct
+// graph nodes after its start remains with probability p^j. Expect sums these probabilities over all walks. If the tree
+// has more than [DefaultLimit] nodes, Expect returns a [*TooLargeError].
 func Expect(ctx context.Context, g *csr.Graph, root int32, hops int, keepRate float64) (e Expectation, err error) {
 	if _, err := (Options{}).count(ctx, g, root, hops); err != nil {
 		return e, err

@@ -68,9 +68,9 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// GroupAll returns groups of nodes with isomorphic hops-aggregation trees, ordered by least node. With features as
-// colours, a GNN with as many layers as hops computes one representation per group (theorem 1); GCN, which reads
-// degrees, does not. The probability that any two of n nodes are grouped wrongly is at most about n²/2^65.
+// GroupAll groups nodes whose trees T_v^hops are isomorphic, and orders the groups by their smallest nodes. If colours
+// stand for features, a GNN with hops layers computes one representation per group (theorem 1), except GCN, because GCN
+// reads degrees. The probability that any two of n nodes are grouped wrongly is at most about n²/2^65.
 func GroupAll(ctx context.Context, g *csr.Graph, hops int, colours []uint64, mask []bool) ([][]int32, error) {
 	all, err := HashAll(ctx, g, hops, colours, mask)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"nodemask/csr"
 )
 
-// lemma1 checks that every subtree (a node with its descendants down to any depth) is the base's aggregation tree. It
-// returns nil or a fault: at the first node with a wrong subtree, that of the shallowest wrong one.
+// lemma1 checks that every tree node, with its descendants down to any depth, is the aggregation tree of its graph
+// node. Otherwise lemma1 returns a fault. The fault names the first node that fails, and the least depth at which this
+// node fails.
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -26,8 +27,8 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// lemma2 checks that each node's children are its base's unmasked neighbours, each once. Nodes at depth hops or deeper
-// may have none. It returns nil, or the first counterexample.
+// lemma2 checks that the children of each tree node stand for the unmasked neighbours of its graph node, each once.
+// Tree nodes at depth hops or deeper may also have no children. lemma2 returns nil, or the first counterexample.
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -45,7 +46,7 @@ func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// failed turns a fault into one of this kind, and returns other errors unchanged.
+// failed replaces a [*Fault] by one of the given kind and text, and returns other errors unchanged.
 func failed(err error, kind, format string, arguments ...any) error {
 	if errors.As(err, new(*Fault)) {
 		return faultOf(kind, format, arguments...)
@@ -65,8 +66,8 @@ type Statement struct {
 // Holds reports whether the statement holds for the candidate.
 func (s Statement) Holds() bool { return s.Counterexample == nil }
 
-// Verify checks the definition and both lemmas, in this order, on a candidate for T_root^hops. All three fail for a
-// candidate that is no arborescence.
+// Verify checks whether a candidate for T_root^hops satisfies the paper's definition, lemma 1 and lemma 2, in this
+// order. All three fail for a candidate that is no arborescence.
 func Verify(
 	ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool,
 ) ([]Statement, error) {

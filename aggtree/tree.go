@@ -10,16 +10,16 @@ import (
 	"nodemask/internal/ended"
 )
 
-// Tree is an aggregation tree T_v^k. Nodes are numbered level by level from the root, 0, so children of a node are
-// consecutive, as are a node's descendants at one depth. Siblings ascend by base.
+// Tree is an aggregation tree T_v^k. Nodes are numbered level by level, and the root is node 0. So a node's children
+// have consecutive numbers, and so have a node's descendants at one depth. Siblings ascend by [Tree.Base].
 type Tree struct {
-	// Graph is the source graph. In a tree of [BuildCached] it has only the edges to train nodes.
+	// Graph is the source graph. If [BuildCached] made the tree, Graph has only the edges to train nodes.
 	Graph *csr.Graph
 	// Mask is true for each masked node of Graph; nil masks none.
 	Mask []bool
 	// Hops is k in T_v^k.
 	Hops int
-	// Base is the graph node of each tree node.
+	// Base[i] is the graph node that tree node i stands for.
 	Base []int32
 	// Parent is each node's parent; -1 for the root.
 	Parent []int32
@@ -27,9 +27,10 @@ type Tree struct {
 	FirstChild []int32
 	// Level has Hops+2 entries: the nodes at depth d are Level[d] to Level[d+1]-1.
 	Level []int32
-	// Hidden has the number of masked neighbours of each node's base, or 0 at depth Hops; nil without a mask.
+	// Hidden[i] is the number of masked neighbours of graph node Base[i], or 0 at depth Hops. Hidden is nil without a
+	// mask.
 	Hidden []int32
-	// RootMasked means that the root's base is masked (section 5).
+	// RootMasked means that the graph node of the root is masked (section 5 of the paper).
 	RootMasked bool
 	// Cached means that the root arrived after training and the subtrees below it are cached ([BuildCached]).
 	Cached bool
@@ -53,7 +54,7 @@ func (t *Tree) AtDepth(depth int) (first, end int32) { return t.Level[depth], t.
 // IsLeaf reports whether node i has no children.
 func (t *Tree) IsLeaf(i int32) bool { return t.FirstChild[i] == t.FirstChild[i+1] }
 
-// Walk returns the bases from the root to node i, both included.
+// Walk returns the graph nodes along the path from the root to tree node i, both included.
 func (t *Tree) Walk(i int32) []int32 {
 	var walk []int32
 	for ; i >= 0; i = t.Parent[i] {
@@ -63,9 +64,9 @@ func (t *Tree) Walk(i int32) []int32 {
 	return walk
 }
 
-// Descendants returns node i and its descendants, at most depth levels below i, as one range [first, end) per non-empty
-// level. In a cached tree, with a child u of the root as i, these are the nodes that h̃_u^(depth) summarises; figure 6
-// draws a dotted box around them.
+// Descendants returns node i and its descendants at most depth levels below i: one range [first, end) per non-empty
+// level. If the tree is cached and i is a child of the root, the cached representation h̃_u^(depth) of graph node u =
+// Base[i] summarises these nodes; figure 6 of the paper draws a dotted box around them.
 func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	var levels [][2]int32
 	for level := [2]int32{i, i + 1}; level[0] < level[1] && depth >= 0; depth-- {
@@ -76,11 +77,12 @@ func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 }
 
 // AsGraph returns the tree as a graph for a GNN: row i lists node i's children. Give node i the features of Base[i].
-// After Hops layers, row 0 is the root's representation (theorem 1); in a cached tree, eq. 4's approximation.
+// After Hops layers, row 0 of the output is the root's representation (theorem 1). For a cached tree, row 0 is the
+// approximation by eq. 4.
 func (t *Tree) AsGraph() *csr.Graph {
 	n := t.NumNodes()
 	g := &csr.Graph{Offsets: make([]int64, n+1), Indices: make([]int32, max(n-1, 0))}
-	// Nodes are ordered by parent, so Indices has node j at j-1.
+	// Nodes are numbered in the order of their parents, so Indices[j-1] is node j.
 	for i, first := range t.FirstChild {
 		g.Offsets[i] = int64(first) - 1
 	}

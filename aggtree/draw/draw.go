@@ -22,9 +22,9 @@ type Options struct {
 	Labels []int32
 	// Classes names the labels.
 	Classes []string
-	// Flow[i] is the weight of the edge from tree node i to its parent; its sign sets the edge's colour, its size the
-	// width. If not all children fit, those with the largest flow are drawn. With Flow, the graph around the root is
-	// not drawn.
+	// Flow[i] is the weight of the edge from tree node i to its parent. The weight's sign sets the edge's colour, and
+	// its absolute value the width. If not all children fit, those with the largest flow are drawn. If Flow is set, the
+	// graph around the root is not drawn.
 	Flow []float64
 	// FlowNames describe, in the legend, edges of positive and of negative flow.
 	FlowNames [2]string
@@ -32,8 +32,8 @@ type Options struct {
 	ID string
 
 	// Limits of the drawing; only tests change them.
-	children int // most children drawn per node, at least 2; 0 means 12
-	nodes    int // most tree nodes drawn, at least 2; 0 means 150
+	children int // largest number of children drawn per node, at least 2; 0 means 12
+	nodes    int // largest number of tree nodes drawn, at least 2; 0 means 150
 }
 
 func (o Options) title(t *aggtree.Tree) string {
@@ -49,7 +49,7 @@ const (
 	fontSize, letterWidth = 12, 7.7
 	boxHeight             = 24.0
 	leastWidth            = 30.0
-	longestLabel          = 14  // letters; longer labels are cut
+	longestLabel          = 14  // in letters; longer labels are cut off
 	widestDown            = 900 // in pixels; a wider tree grows from left to right, not from top to bottom
 	margin                = 14.0
 	headingHeight         = 24.0

@@ -14,13 +14,14 @@ type folded struct {
 	// Tree holds the drawn nodes. Some are ghosts: masked neighbours, ordered by base among their siblings. Some are
 	// stand-ins: nodes with base -1 that replace omitted nodes and come last among their siblings.
 	Tree *aggtree.Tree
-	// Node is the drawn node's number in the original tree; -1 for a ghost or a stand-in.
+	// Node[i] is drawn node i's number in the original tree; -1 for a masked neighbour or a replacement of omitted
+	// nodes.
 	Node []int32
-	// More[i] is the number of tree nodes, or of masked neighbours, that the stand-in i replaces; 0 for other nodes.
+	// More[i] is the number of tree nodes, or of masked neighbours, that drawn node i replaces; usually 0.
 	More  []int
 	Ghost []bool
 
-	flow []float64 // of the original tree's nodes
+	flow []float64 // Options.Flow, by node of the original tree
 }
 
 func (f *folded) text(i int32, names []string) string {
@@ -46,8 +47,8 @@ func (f *folded) isCached(i int32) bool {
 	return f.Tree.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
-// fold makes a tree fit a page: each node keeps as many of its children as fit, the first ones or, with Flow, those
-// with the largest flow; a stand-in replaces its other children and their descendants.
+// fold makes a tree fit a page. Each node keeps as many of its children as fit: the first ones or, if Flow is set,
+// those with the largest flow. A stand-in node replaces the omitted children and their descendants.
 func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)
@@ -111,8 +112,8 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns the largest number of children that each node of a level may keep, such that these children, and one
-// node below each of them that has children, stay within the limit on drawn nodes.
+// most returns the largest number of children that each node of a level may keep. The drawing must still have room for
+// these children and for one node below each child that is no leaf.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)
@@ -145,8 +146,8 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns the nodes to draw below a node. If its children and ghosts are more than limit, one stand-in
-// replaces all ghosts and a second one the last children. If limit < 2, ghosts are left out.
+// children returns the nodes to draw below a node: children and ghosts, which are masked neighbours. If these are more
+// than limit, one stand-in replaces several ghosts, and another the last children. If limit < 2, ghosts are left out.
 func (f *folder) children(node int32, limit int) []drawn {
 	if node < 0 {
 		return nil

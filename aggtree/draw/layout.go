@@ -10,16 +10,17 @@ type point struct{ X, Y float64 }
 
 type spacing struct {
 	sibling float64 // least distance between siblings
-	cousin  float64 // least distance between other nodes of a level
+	cousin  float64 // least distance between nodes of a level that have different parents
 	level   float64
-	// apart is the least distance between the subtrees of the root's children if boxes are drawn around them; else 0.
+	// apart is the least distance between the subtrees of the root's children if the subtrees are drawn in boxes; else
+	// 0.
 	apart  float64
 	across bool // root at the left, not the top
 }
 
 // layout returns each tree node's position by Reingold and Tilford, "Tidier Drawings of Trees" (1981): parents are
-// centred over their children, and subtrees of equal shape look alike. It takes the mean of a layout from the left and
-// one from the right, so that a mirrored tree has the mirrored layout.
+// centred over their children, and subtrees of equal shape look alike. The positions are means of a layout from the
+// left and a layout from the right, so that a mirrored tree has the mirrored layout.
 func layout(t *aggtree.Tree, o spacing) []point {
 	fromLeft, fromRight := o.offsets(t, false), o.offsets(t, true)
 	x := make([]float64, t.NumNodes())

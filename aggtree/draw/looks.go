@@ -15,7 +15,7 @@ var palette = svg.Palette
 
 const rootRing = 3.5
 
-// look is how all tree nodes of one graph node are drawn. fill and ring are colour numbers, or -1 for none.
+// look says how to draw the tree nodes that stand for one graph node. fill and ring are colour numbers, or -1 for none.
 type look struct {
 	fill, ring int
 	root       bool
@@ -27,7 +27,8 @@ type looks struct {
 	root   int32
 }
 
-// newLooks gives a ring to the root's base, then to repeated bases, most frequent first, until colours run out.
+// newLooks gives a coloured ring to the root's graph node, then to graph nodes that repeat in the tree, most frequent
+// first, until colours run out.
 func newLooks(t *aggtree.Tree, o Options) looks {
 	times := map[int32]int{}
 	for _, base := range t.Base {

@@ -24,11 +24,11 @@ type sketched struct {
 	masked, open, hidden bool // open: drawn as a node whose label is to be predicted
 }
 
-// neighbourhood holds the nodes that walks from the root reach. Nodes at the same distance from the root lie on one
-// circle; each has a sector of the circle and is drawn in its middle.
+// neighbourhood holds the graph nodes that walks from the root reach. Nodes at the same distance from the root lie on
+// one circle. Each is drawn in the middle of its own sector of the circle.
 type neighbourhood struct {
 	sketch
-	more          int // nodes left out
+	more          int // number of reached nodes that are not drawn
 	width, height float64
 	heading       string
 }
@@ -98,7 +98,7 @@ func (n *neighbourhood) arrange(parent, level []int, width float64) {
 		next[p] += share
 		angle[i] = begin[i] + share/2
 	}
-	// Nodes must not touch each other or inner circles.
+	// Nodes must not touch each other or nodes on inner circles.
 	radius := 0.0
 	for first := 1; first < count; {
 		end := first

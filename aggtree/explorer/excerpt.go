@@ -12,21 +12,22 @@ import (
 	"nodemask/internal/svg"
 )
 
-// Limits of the part of a graph that is embedded. With n nodes and m adjacency entries (two per edge), at most
-// √n·(√m)^k walks of k hops start at a node. So the counts for up to 5 hops fit JavaScript's 53-bit integers.
+// Limits of the part of a graph that is embedded in a page. In a graph of n nodes and m adjacency entries (two per
+// edge), at most √n·(√m)^k walks of k hops start at a node. So the counts for up to 5 hops fit JavaScript's 53-bit
+// integers.
 const (
 	mostEmbeddedEntries = 200_000
 	mostEmbeddedNodes   = 50_000
 )
 
 type excerpt struct {
-	ids      []int32 // ascending
-	has      []bool  // has[v]: the neighbours of graph node v are embedded
-	complete int     // number of nodes with embedded neighbours
+	ids      []int32 // embedded graph nodes, ascending
+	has      []bool  // has[i]: the neighbours of graph node ids[i] are embedded
+	complete int     // number of nodes whose neighbours are embedded
 }
 
-// newExcerpt chooses nodes breadth first. For each node within hops of the root it embeds all its neighbours or none.
-// So, on each path, a tree is correct as far as the first node whose neighbours are not embedded.
+// newExcerpt chooses nodes breadth first. A node within hops of the root is embedded with all its neighbours or with
+// none. So, on each path, a tree is correct as far as the first node whose neighbours are not embedded.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	n := g.NumNodes()
 	if n <= mostNodes && g.NumEdges() <= mostEntries {

@@ -20,8 +20,8 @@ import (
 	"nodemask/internal/svg"
 )
 
-// bundle is the script that 'npm ci && npm run build' makes from src. It begins with the licence of the parts of d3 in
-// it.
+// bundle is the script that 'npm ci && npm run build' makes from src. The script contains parts of d3 and begins with
+// their licence.
 //
 //go:embed explorer.js
 var bundle string
@@ -39,7 +39,7 @@ type Options struct {
 	Labels  []int32
 	Classes []string
 	Mask    []bool
-	// Train lists the nodes that epochs may mask, ascending; nil means all.
+	// Train lists the nodes that random masks may mask, ascending; nil means all nodes.
 	Train []int32
 	// KeepRate is the probability that an epoch keeps a node, the paper's p; 0 means 1.
 	KeepRate float64
@@ -51,14 +51,14 @@ type Options struct {
 }
 
 // WriteFragment writes an interactive drawing of a graph's aggregation trees, starting with T_root^hops, as HTML for a
-// notebook or page. A page may hold several drawings. It needs no network or other files; without scripts it shows an
-// image of the first tree.
+// notebook or page. A page may hold several drawings. A drawing needs no network or other files. Where scripts do not
+// run, the drawing is an image of the first tree.
 //
-// A click on a graph node makes it the root; Shift and a click mask or unmask it. A click on a tree node folds or
-// unfolds it. Each epoch draws a new mask. Counts include tree nodes that are not drawn.
+// A click on a graph node makes this node the root; Shift and a click mask or unmask the node. A click on a tree node
+// folds or unfolds the branch below. Each epoch draws a new mask. Counts include tree nodes that are not drawn.
 //
-// A graph of more than 200,000 adjacency entries or 50,000 nodes is cut to nodes within hops+1 of the root; the drawing
-// says so, and marks where a tree needs other nodes.
+// A graph of more than 200,000 adjacency entries or 50,000 nodes is cut to nodes within hops+1 of the root. The drawing
+// says so, and marks where a tree needs nodes that were cut off.
 //
 // For scripts, the element of class nodemask-explorer has a property nodemask with these functions. Each change sends
 // the event nodemask:change.
@@ -134,7 +134,7 @@ func (o Options) fragment(g *csr.Graph, root int32, hops int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var image bytes.Buffer // shown without scripts
+	var image bytes.Buffer // shown where scripts do not run
 	err = draw.WriteSVG(&image, tree, draw.Options{Names: o.Names, Labels: o.Labels, Classes: o.Classes})
 	alt := svg.Plain(fmt.Sprintf("The %d-aggregation tree of node %s: %d nodes", tree.Hops,
 		svg.Name(tree.Base[0], o.Names), tree.NumNodes()))
