@@ -19,7 +19,7 @@ const (
 	firstTry    = 200 // seed of the first split that chooses configurations
 	tries       = 3
 	impatient   = 25  // patience, in epochs, of the trials that choose configurations
-	patientCost = 1.4 // how many times longer a trial takes with the usual patience than with this
+	patientCost = 1.4 // how many times longer a trial takes with the usual patience than with patience impatient
 	firstFresh  = 300 // seed of the first split that compares regularisers
 )
 
@@ -50,10 +50,10 @@ type Options struct {
 
 // Lab trains and stores trials.
 type Lab interface {
-	// Trials returns the stored records of c.
+	// Trials returns the stored records of experiment c.
 	Trials(c record.Cell) ([]record.Record, error)
-	// Train runs every cell with every seed, except trials already stored; what describes them in messages. If ctx
-	// ends, it keeps the finished trials and returns ctx's error.
+	// Train runs every experiment in cells with every seed, except trials already stored. The text what describes the
+	// trials in messages. If ctx ends, Train keeps the finished trials and returns ctx's error.
 	Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error
 }
 
@@ -136,10 +136,10 @@ func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o
 // Advise trains until the answer is clear, the budget is spent or the context ends, and returns the result so far, even
 // if it also returns the context's error. A second call continues.
 //
-// Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. A
-// regulariser is settled once [judge.VerdictOf] gives a verdict, at an error level corrected for testing up to ten
-// times as splits accumulate and for the number of comparisons. The probability that any "helps" or "hurts" is wrong is
-// at most 5 %. A comparison's intervals contain the true effect at all ten tests with probability 90 %.
+// Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. Each
+// comparison is tested up to ten times, as splits accumulate, until [judge.VerdictOf] gives a verdict. The error level
+// is corrected for the ten tests and for the number of comparisons. The probability that any "helps" or "hurts" is
+// wrong is at most 5 %. A comparison's intervals contain the true effect at all ten tests with probability 90 %.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 
 type arm struct {
 	name string
-	// A configuration sets the axis to prefix followed by the drop rate. If the axis is "keep", it sets 1 − drop rate.
+	// A configuration sets the hyperparameter axis to prefix followed by the drop rate. If axis is "keep", the value is
+	// 1 − drop rate.
 	axis, prefix string
 	// cost is the training time on Cora divided by that without a regulariser.
 	cost float64
@@ -31,7 +32,8 @@ func arms() []arm {
 
 var plainArm = arm{cost: 1}
 
-// How many configurations may be tried, most first: plainTried for the plain model, armTried for each regulariser.
+// Numbers of configurations to try, of which the largest affordable one is used: plainTried for the plain model,
+// armTried for each regulariser.
 var (
 	plainTried = []int{8, 4, 1}
 	armTried   = []int{6, 3, 1}
@@ -73,7 +75,7 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 }
 
 // plainConfigurations lists the plain model's configurations, most promising first. Batch normalisation is tried only
-// in the transductive setting. In the inductive one test nodes have more neighbours than validation nodes, and a
+// in the transductive setting. In the inductive setting, test nodes have more neighbours than validation nodes, and a
 // normalised model scores well in validation but badly in the test.
 func plainConfigurations(model string, setting datasets.Setting) []map[string]string {
 	third := []map[string]string{{"decay": "0.0005"}, {"decay": "0"}}
@@ -96,8 +98,8 @@ func plainConfigurations(model string, setting datasets.Setting) []map[string]st
 	return all
 }
 
-// cell returns a cell whose trials stop early by macro F1 on validation nodes. Validation loss would stop masked models
-// too early, because it is computed without a mask.
+// cell returns an experiment whose trials stop early by macro F1 on validation nodes. Validation loss would stop masked
+// models too early, because the loss is computed without a mask.
 func (o *Options) cell(model string, setting datasets.Setting, values map[string]string) (record.Cell, error) {
 	c := record.NewCell(o.id, model, setting, o.TrainPercent)
 	c.Resplit, c.ValidationPercent = true, o.validationPercent

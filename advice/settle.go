@@ -16,16 +16,16 @@ func looks() []int { return []int{3, 5, 8, 12, 18, 27, 40, 60, 90, 135} }
 
 func mostSplits() int { return looks()[len(looks())-1] }
 
-// familyError returns the error probability of the comparison of this rank, in the order of testing. Over all ranks
-// they add up to 5 %, a bound on the probability that any "helps" or "hurts" is wrong.
+// familyError returns the error probability of the comparison that is number rank in the order of testing. These
+// probabilities add up to 5 % over all ranks, which bounds the probability that any "helps" or "hurts" is wrong.
 func familyError(rank int) float64 { return 0.05 / float64((rank+1)*(rank+2)) }
 
 const sideError = 0.1
 
 func spent(probability float64) float64 { return probability / float64(len(looks())) }
 
-// seenAt returns the largest entry of [looks] that is at most n. Splits beyond it are ignored, so that a resumed run
-// ends with the same result as an uninterrupted one.
+// seenAt returns the largest entry of [looks] that is at most n. Splits beyond this number are ignored, so that a
+// resumed run ends with the same result as an uninterrupted one.
 func seenAt(n int) (at int) {
 	for _, look := range looks() {
 		if look <= n {
@@ -52,7 +52,6 @@ func (a *Arm) judge(base []float64, rank int) error {
 
 func (a *Arm) settled() bool { return a.Verdict != "" && a.Verdict != judge.Unclear }
 
-// collapse counts, for each arm, the splits on which it learnt almost nothing.
 func (q *Question) collapse(g *datasets.Graph) {
 	var all []float64
 	for _, a := range q.Arms {

@@ -46,9 +46,9 @@ func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
 	return s.seen[key], nil
 }
 
-// choose returns the configuration with the best mean macro F1 on validation nodes; if trials are missing, it queues
-// them and returns -1. All configurations run on the first split, the better half of them on the second, and the better
-// half of those (at least two) on the third.
+// choose returns the configuration with the best mean macro F1 on validation nodes. If trials are missing, choose
+// queues these trials and returns -1. All configurations run on the first split, the better half on the second, and the
+// better half of this half (at least two) on the third.
 func (s *study) choose(what string, cells []record.Cell) (best int, score float64, err error) {
 	if len(cells) == 1 {
 		return 0, 0, nil
@@ -104,8 +104,8 @@ func choosing(n int) (trials int) {
 // A comparison pauses after firstSplits splits until every other comparison has as many splits or is settled.
 const firstSplits = 40
 
-// assess compares arms on the trials trained so far and queues the next trials, question by question and arm by arm.
-// Trials that choose an arm's configuration come before trials that compare the arm.
+// assess compares regularisers on the trials trained so far and queues the next trials, question by question. For each
+// regulariser, trials that choose a configuration come before trials that compare the regulariser.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
@@ -130,7 +130,7 @@ func (s *study) assess() (*Advice, error) {
 	return a, nil
 }
 
-// ask compares a question's arms on up to limit splits and queues the trials that are missing.
+// ask compares a question's regularisers on up to limit splits and queues the trials that are missing.
 func (s *study) ask(q *Question, rank, limit int) error {
 	configurations := plainConfigurations(q.Model, q.Setting)
 	cells, err := s.cells(q, configurations[:1])
@@ -201,9 +201,9 @@ func (s *study) cost(q *Question, of arm, trials int) time.Duration {
 	return time.Duration((of.cost*q.seconds + 0.2) * float64(trials) / float64(s.Jobs) * float64(time.Second))
 }
 
-// affordable returns the first entry n of tried such that trying n configurations fits in 1/share of the budget, or the
-// last entry if none fits. It depends only on the budget and the first trial's time, so that a resumed run chooses the
-// same.
+// affordable returns the first entry n of tried such that trying n configurations takes at most 1/share of the budget,
+// or the last entry if all take more. The result depends only on the budget and the first trial's time, so that a
+// resumed run chooses the same number.
 func (s *study) affordable(q *Question, of arm, tried []int, share time.Duration) int {
 	for _, n := range tried {
 		if s.cost(q, of, choosing(n)) <= s.Budget/share {
@@ -213,7 +213,8 @@ func (s *study) affordable(q *Question, of arm, tried []int, share time.Duration
 	return tried[len(tried)-1]
 }
 
-// compare judges an arm on fresh splits. If the arm is still not settled, compare queues more splits, up to limit.
+// compare judges a regulariser on fresh splits. If the verdict is missing or unclear, compare queues more splits, up to
+// limit.
 func (s *study) compare(q *Question, a *Arm, rank, limit int) error {
 	base := q.Arms[0]
 	for _, arm := range []*Arm{base, a} {
@@ -226,7 +227,7 @@ func (s *study) compare(q *Question, a *Arm, rank, limit int) error {
 		a.Verdict = Same
 		return nil
 	}
-	n := min(len(a.F1), len(base.F1)) // one has fewer if training was interrupted
+	n := min(len(a.F1), len(base.F1)) // after an interruption, one of the two has fewer scores
 	a.F1 = a.F1[:n]
 	if err := a.judge(base.F1[:n], rank); err != nil || a.settled() {
 		return err

@@ -36,7 +36,7 @@ type products struct {
 	graph        *csr.Graph
 	mask         []bool
 	tick         ticker
-	times, next  []uint64 // number of walks that end at each graph node, now and one hop later: [nodes]
+	times, next  []uint64 // numbers of walks that end at each graph node, at this depth and at the next: [nodes]
 	bases, found []int32  // graph nodes where times (bases) and next (found) are not 0
 }
 

@@ -46,7 +46,6 @@ func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// failed replaces a [*Fault] by one of the given kind and text, and returns other errors unchanged.
 func failed(err error, kind, format string, arguments ...any) error {
 	if errors.As(err, new(*Fault)) {
 		return faultOf(kind, format, arguments...)
@@ -66,8 +65,8 @@ type Statement struct {
 // Holds reports whether the statement holds for the candidate.
 func (s Statement) Holds() bool { return s.Counterexample == nil }
 
-// Verify checks whether a candidate for T_root^hops satisfies the paper's definition, lemma 1 and lemma 2, in this
-// order. All three fail for a candidate that is no arborescence.
+// Verify checks whether a candidate for T_root^hops satisfies the paper's definition of the tree, lemma 1 and lemma 2,
+// in this order. All three fail if the candidate is no arborescence.
 func Verify(
 	ctx context.Context, g *csr.Graph, root int32, hops int, candidate Arborescence, mask []bool,
 ) ([]Statement, error) {

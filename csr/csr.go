@@ -20,12 +20,12 @@ type Graph struct {
 	Indices []int32
 }
 
-// Edge is an edge in a list for [FromEdges]. If directed, Node aggregates from Neighbour.
+// Edge is an edge in a list for [FromEdges]. In a directed graph, Node aggregates from Neighbour.
 type Edge struct{ Node, Neighbour int32 }
 
 // Options configures [FromEdges]; by default edges are undirected.
 type Options struct {
-	// Directed stores an edge only in row Node.
+	// Directed stores an [Edge] only in the row of its Node.
 	Directed bool
 }
 
@@ -54,8 +54,8 @@ func FromEdges(nodes int, edges []Edge, o Options) (*Graph, Report, error) {
 	}, o)
 }
 
-// FromSeq is [FromEdges] for a sequence, which it reads twice to avoid storing pairs. Peak memory is the graph, repeats
-// included, plus 8 bytes per node.
+// FromSeq is [FromEdges] for a sequence of pairs, which is read twice instead of stored. Peak memory is that of the
+// graph with repeated edges, plus 8 bytes per node.
 func FromSeq(nodes int, pairs iter.Seq2[int32, int32], o Options) (*Graph, Report, error) {
 	if nodes < 0 || nodes > math.MaxInt32 {
 		return nil, Report{}, fmt.Errorf("%d nodes: expected between 0 and %d", nodes, math.MaxInt32)
@@ -227,8 +227,8 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 
 // IsSymmetric reports whether (u, v) is stored for every stored edge (v, u).
 func (g *Graph) IsSymmetric() bool {
-	// All yields v in ascending order, and row u ascends, too. So if g is symmetric, the next entry of row u that was
-	// not met yet, next[u], must be v.
+	// All yields edges (v, u) by ascending v, and each row ascends. So if g is symmetric, v is the first entry of row u
+	// that no earlier edge matched; next[u] is the index of this entry.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
 		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {
@@ -273,8 +273,8 @@ func (g *Graph) InducedWhere(nodes []int32, keep func(v, u int32) bool) (sub *Gr
 	return sub, index, nil
 }
 
-// FromGonum converts a gonum graph. Nodes are numbered by ascending id: node v has ids[v]. If directed, v aggregates
-// from u along an edge from u to v.
+// FromGonum converts a gonum graph. Nodes are numbered by ascending id: node v has id ids[v]. In a directed graph, an
+// edge from u to v means that v aggregates from u.
 func FromGonum(g graph.Graph) (edges *Graph, ids []int64, err error) {
 	for nodes := g.Nodes(); nodes.Next(); {
 		ids = append(ids, nodes.Node().ID())

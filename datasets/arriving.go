@@ -2,9 +2,9 @@ package datasets
 
 import "nodemask/csr"
 
-// CachedEdges returns the test graph with only the edges that package cached uses: edges from train nodes and, if
-// together is true, edges between new (not train) nodes. A model run over this graph predicts new nodes as package
-// cached does.
+// CachedEdges returns the test graph with only the edges that prediction from cached representations uses: edges from
+// train nodes and, if together is true, edges between new nodes. All but the train nodes are new. A model run over this
+// graph predicts new nodes as package cached does.
 func (view *View) CachedEdges(together bool) (*csr.Graph, error) {
 	isNew := view.arrived()
 	local := make([]int32, len(isNew))
@@ -29,9 +29,9 @@ func (view *View) arrived() []bool {
 	return isNew
 }
 
-// CountRead counts nodes of the test graph: all of them; those within layers hops of a test node (reached), which a
-// model with that many layers reads; and those that prediction from a cache reads (cached), which are the new, not
-// train, nodes and their neighbours.
+// CountRead returns three counts of nodes of the test graph. all counts every node. reached counts the nodes within
+// layers hops of a test node, which a model of so many layers reads. cached counts the nodes that prediction from a
+// cache reads: all but the train nodes, and their neighbours.
 func (view *View) CountRead(layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()

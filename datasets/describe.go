@@ -35,8 +35,8 @@ type Description struct {
 
 	Classes    []ClassCount `json:"classes"`
 	Unlabelled int          `json:"unlabelled"`
-	// EdgeHomophily is the share of edges within a class among edges between labelled nodes; nil if there are no such
-	// edges.
+	// EdgeHomophily is the share of edges between labelled nodes that join nodes of one class; nil if no edge joins
+	// labelled nodes.
 	EdgeHomophily *float64 `json:"edge_homophily"`
 
 	OwnSplit  *SplitCounts `json:"own_split,omitempty"`
@@ -45,7 +45,7 @@ type Description struct {
 	Warnings  []string     `json:"warnings,omitempty"` // what may make training meaningless
 }
 
-// DegreeCount counts the nodes with From to To neighbours.
+// DegreeCount counts the nodes that have at least From and at most To neighbours.
 type DegreeCount struct {
 	From  int `json:"from"`
 	To    int `json:"to"`
@@ -56,8 +56,8 @@ type DegreeCount struct {
 type ClassCount struct {
 	Name  string `json:"name"`
 	Nodes int    `json:"nodes"`
-	// Homophily is the share of this class among the labelled neighbours of its nodes; nil if they have none. Chance is
-	// the share expected for random edges.
+	// Homophily is the share of this class among the labelled neighbours of the class's nodes; nil without such
+	// neighbours. Chance is the share expected for random edges.
 	Homophily *float64 `json:"homophily"`
 	Chance    float64  `json:"chance"`
 }

@@ -88,7 +88,7 @@ func (f Features) Select(nodes []int32) Features {
 	return sub
 }
 
-// Append adds other's rows below f's. Both must be sparse, or both dense.
+// Append adds the rows of the parameter other below the rows of f. Both must be sparse, or both dense.
 func (f *Features) Append(other Features) {
 	if f.IsSparse() {
 		for _, end := range other.Offsets[1:] {

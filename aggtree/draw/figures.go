@@ -169,7 +169,6 @@ func graphSketch(g *csr.Graph, names []string) sketch {
 	return s.near().sketch
 }
 
-// settingSketch draws the paper's graph with c and e as the nodes to predict, or without c and e if they are new.
 func settingSketch(areNew bool) sketch {
 	s := graphSketch(PaperGraph())
 	for i := range s.nodes {

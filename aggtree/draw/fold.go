@@ -14,10 +14,11 @@ type folded struct {
 	// Tree holds the drawn nodes. Some are ghosts: masked neighbours, ordered by base among their siblings. Some are
 	// stand-ins: nodes with base -1 that replace omitted nodes and come last among their siblings.
 	Tree *aggtree.Tree
-	// Node[i] is drawn node i's number in the original tree; -1 for a masked neighbour or a replacement of omitted
+	// Node[i] is drawn node i's number in the original tree; -1 if node i is a masked neighbour or replaces omitted
 	// nodes.
 	Node []int32
-	// More[i] is the number of tree nodes, or of masked neighbours, that drawn node i replaces; usually 0.
+	// More[i] is the number of tree nodes, or of masked neighbours, that drawn node i replaces; 0 if node i replaces
+	// none.
 	More  []int
 	Ghost []bool
 
@@ -112,8 +113,8 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns the largest number of children that each node of a level may keep. The drawing must still have room for
-// these children and for one node below each child that is no leaf.
+// most returns the largest number of children that each node of a level may keep. The drawing must have room for these
+// children and for one node below each child that has children or masked neighbours.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)
@@ -146,8 +147,9 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns the nodes to draw below a node: children and ghosts, which are masked neighbours. If these are more
-// than limit, one stand-in replaces several ghosts, and another the last children. If limit < 2, ghosts are left out.
+// children returns the nodes to draw below a node: children and ghosts, which are masked neighbours. If there are more
+// than limit, one stand-in node replaces two or more ghosts, and another the last children. If limit < 2, ghosts are
+// left out.
 func (f *folder) children(node int32, limit int) []drawn {
 	if node < 0 {
 		return nil

@@ -12,8 +12,7 @@ type spacing struct {
 	sibling float64 // least distance between siblings
 	cousin  float64 // least distance between nodes of a level that have different parents
 	level   float64
-	// apart is the least distance between the subtrees of the root's children if the subtrees are drawn in boxes; else
-	// 0.
+	// apart is the least distance between the subtrees of the root's children if they are drawn in boxes; else 0.
 	apart  float64
 	across bool // root at the left, not the top
 }

@@ -25,7 +25,7 @@ type sketched struct {
 }
 
 // neighbourhood holds the graph nodes that walks from the root reach. Nodes at the same distance from the root lie on
-// one circle. Each is drawn in the middle of its own sector of the circle.
+// one circle. Each node is drawn in the middle of a sector of its own.
 type neighbourhood struct {
 	sketch
 	more          int // number of reached nodes that are not drawn

@@ -39,7 +39,7 @@ type Options struct {
 	Labels  []int32
 	Classes []string
 	Mask    []bool
-	// Train lists the nodes that random masks may mask, ascending; nil means all nodes.
+	// Train lists the nodes that the random masks may mask, ascending; nil means all nodes.
 	Train []int32
 	// KeepRate is the probability that an epoch keeps a node, the paper's p; 0 means 1.
 	KeepRate float64
@@ -54,8 +54,8 @@ type Options struct {
 // notebook or page. A page may hold several drawings. A drawing needs no network or other files. Where scripts do not
 // run, the drawing is an image of the first tree.
 //
-// A click on a graph node makes this node the root; Shift and a click mask or unmask the node. A click on a tree node
-// folds or unfolds the branch below. Each epoch draws a new mask. Counts include tree nodes that are not drawn.
+// A click on a graph node makes the node the root; Shift and a click mask or unmask the node. A click on a tree node
+// folds or unfolds the node. Each epoch draws a new mask. Counts include tree nodes that are not drawn.
 //
 // A graph of more than 200,000 adjacency entries or 50,000 nodes is cut to nodes within hops+1 of the root. The drawing
 // says so, and marks where a tree needs nodes that were cut off.
@@ -64,8 +64,8 @@ type Options struct {
 // the event nodemask:change.
 //
 //   - root, hops, epoch, masked (the nodes), counts, shown (the drawn nodes) and svg return the present state;
-//   - tree returns [aggtree.Tree] with lower-case initials, or null if the tree has more than 1,000,000 nodes or needs
-//     nodes that the page does not have;
+//   - tree returns fields of [aggtree.Tree], such as firstChild, or null if the tree has more than 1,000,000 nodes or
+//     needs nodes that the page does not have;
 //   - setRoot, setHops and setEpoch change the state.
 func WriteFragment(w io.Writer, g *csr.Graph, root int32, hops int, o Options) error {
 	text, err := o.fragment(g, root, hops)

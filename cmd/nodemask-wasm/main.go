@@ -61,7 +61,7 @@ func post(e page.Event) {
 	js.Global().Call("postMessage", string(text))
 }
 
-// breather returns a function that pauses the Web Worker, so that it reads waiting messages.
+// breather returns a function that pauses the Web Worker, so that the worker reads waiting messages.
 func breather() func() {
 	back := make(chan struct{}, 1)
 	channel := js.Global().Get("MessageChannel").New()

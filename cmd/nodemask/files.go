@@ -29,11 +29,11 @@ func openOptions(dir string) datasets.OpenOptions {
 }
 
 // checkDataDir returns an error if --data-dir lacks the data set's files. Another copy must not be used instead,
-// because it may have other splits: Planetoid's Cora has other splits than the embedded one.
+// because copies may differ in their splits: Planetoid's Cora has other splits than the embedded Cora.
 func checkDataDir(name, dir string) error {
 	at, err := datasets.Locate(name, openOptions(dir))
 	if err != nil || dir == "" || len(at.Info.Files) == 0 {
-		// Opening the graph reports the error; the user's own graphs and generated ones have no files to check.
+		// Opening the graph reports err. The user's own graphs and generated graphs have no files to check.
 		return nil //nolint:nilerr
 	}
 	within := []string{dir, filepath.Join(dir, at.Info.Name), filepath.Join(dir, "planetoid")}
@@ -75,7 +75,7 @@ func match(m *cached.Model, names []string, f datasets.Features, file string,
 	return f, err
 }
 
-// Flags of files that commands write and read. No output may be an input, even through links.
+// Flags that name files to write (outputFlags) and to read (inputFlags). No output may be an input, even through links.
 var (
 	outputFlags = []string{"output", "save-model"}
 	inputFlags  = []string{"again", "data", "data-dir", "edges", "model", "nodes", "results"}
@@ -94,7 +94,6 @@ func inputsOf(flag, value, dataDir string) []string {
 	return []string{value}
 }
 
-// checkOutputs returns an error if an output is an input.
 func checkOutputs(c *cobra.Command) error {
 	value := func(flag string) string {
 		if f := c.Flags().Lookup(flag); f != nil {
@@ -144,7 +143,6 @@ func graphFiles(name, dataDir string) []string {
 	return slices.DeleteFunc(all, func(path string) bool { return !part(path, "nodes") && !part(path, "edges") })
 }
 
-// filesBelow returns a file's own path, or all files under a folder, recursively.
 func filesBelow(path string) (files []string) {
 	if path == "" {
 		return nil
@@ -172,7 +170,6 @@ func writeBytes(path string, content []byte) error {
 	return writeFile(path, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
-// checkEnding returns an error unless output is "" or ends in one of endings, in upper or lower case.
 func checkEnding(output string, endings ...string) error {
 	if output != "" && !slices.Contains(endings, strings.ToLower(filepath.Ext(output))) {
 		return misusef("--output %s: expected a name that ends in %s", output, strings.Join(endings, " or "))
@@ -212,7 +209,6 @@ func shown(text string) string {
 	}, text)
 }
 
-// checkWritable returns an error if a flag's file evidently cannot be written.
 func checkWritable(flag, file string) error {
 	if file == "" {
 		return nil

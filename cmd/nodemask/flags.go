@@ -133,10 +133,10 @@ type axisFlag struct {
 	apply func(*record.Cell)
 }
 
-// String returns the text given.
+// String returns the value as given.
 func (f *axisFlag) String() string { return f.text }
 
-// Set parses a value: true or false if the axis is a switch.
+// Set parses a value: true or false if the flag is a switch.
 func (f *axisFlag) Set(text string) (err error) {
 	if f.Switch != "" {
 		on, err := strconv.ParseBool(text)
@@ -150,7 +150,7 @@ func (f *axisFlag) Set(text string) (err error) {
 	return err
 }
 
-// Type returns the value's name in the usage.
+// Type returns the value's name in the usage message.
 func (f *axisFlag) Type() string { return "value" }
 
 func addAxes(flags *pflag.FlagSet) (all []*axisFlag, set *setFlag) {
@@ -186,13 +186,13 @@ type setFlag struct {
 	help  bool
 }
 
-// String returns "", as the axes hold the values.
+// String returns "", because each value is kept in an [axisFlag].
 func (f *setFlag) String() string { return "" }
 
-// Type returns the value's name in the usage.
+// Type returns the value's name in the usage message.
 func (f *setFlag) Type() string { return "value" }
 
-// Set parses name=value and sets the axis of that name.
+// Set parses name=value and sets the parameter of this name.
 func (f *setFlag) Set(text string) error {
 	if f.help = text == "help"; f.help {
 		return nil

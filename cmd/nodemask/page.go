@@ -99,8 +99,8 @@ time.`,
 	return c
 }
 
-// besideOf writes a data set as a script file in the folder site, if it is not in the page's program. If the data set
-// is unavailable, besideOf removes the script of an earlier run.
+// besideOf writes a data set, which the page's program lacks, as a script file in the folder site. If the data set is
+// unavailable, besideOf removes the script of an earlier run.
 func besideOf(ctx context.Context, site, name string) (beside []string, err error) {
 	path := filepath.Join(site, page.DataScriptName(name))
 	at, err := datasets.Locate(name, openOptions(""))

@@ -105,8 +105,8 @@ departures, stated, scale, tables, graphs) prints its numbers.`,
 	return c
 }
 
-// resultsBeside returns the folder of results: folder itself or, if that does not exist and --results is not set, the
-// folder of that name in the project.
+// resultsBeside returns the folder of results. If folder does not exist and --results is not set, this is the folder of
+// the same name in the project; otherwise folder itself.
 func resultsBeside(c *cobra.Command, folder string) string {
 	for _, project := range checkout.Folders() {
 		if beside := filepath.Join(project, folder); !c.Flags().Changed("results") && !isFolder(folder) && isFolder(beside) {

@@ -69,7 +69,7 @@ func newVerifyCommand() *cobra.Command {
 type again struct {
 	*cobra.Command
 	folder, dataDir, memory string
-	most                    int64 // memory per trial, in bytes
+	most                    int64 // largest memory that a trial may take, in bytes
 	backends                map[string]*backend.Backend
 	count, far, left        int
 }
@@ -204,8 +204,8 @@ func (a *again) run(old record.Record, place string) error {
 	return nil
 }
 
-// portable reports whether a new run on this CPU should give exactly a record's numbers. If the record is of XLA on a
-// CPU and its Digits are empty, a CPU with AVX2 may give others.
+// portable reports whether a new run on this CPU should give exactly a record's numbers. If XLA on a CPU made the
+// record and the field Digits is empty, a CPU with AVX2 may give other numbers.
 func portable(r record.Record) bool {
 	return r.Backend != "xla:cpu" || r.Digits != "" || !backend.HasAVX2()
 }

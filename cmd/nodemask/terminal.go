@@ -33,7 +33,7 @@ func (t *ticker) say(format string, args ...any) {
 	_ = say(t.w, format, args...) // a failed write is ignored
 }
 
-// say prints a line. [svg.Plain] makes it safe, as names may contain control characters.
+// say prints a line. [svg.Plain] makes the line safe, because names may contain control characters.
 func say(w io.Writer, format string, args ...any) error {
 	_, err := fmt.Fprintln(w, svg.Plain(fmt.Sprintf(format, args...)))
 	return err
@@ -135,11 +135,10 @@ func thinSplit(x train.Experiment, s *datasets.Split) (notes []string) {
 // With fewer than fewestValidated validation nodes, one node changes the score by over 5 points.
 const fewestValidated = 20
 
-// lateGain is a gain in F1 above the noise of even 27 validation nodes, which Cora has at the largest train percentage.
+// lateGain is a gain in F1 that exceeds noise even on 27 validation nodes, Cora's number at the largest train
+// percentage.
 const lateGain = 0.1
 
-// poorTrials returns notes on trials that learnt nothing, and on trials whose F1 rose by more than lateGain after the
-// epoch whose weights were kept.
 func poorTrials(x train.Experiment, results []*train.Result) (notes []string) {
 	var collapsed, early []string
 	for _, r := range results {

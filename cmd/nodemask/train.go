@@ -82,8 +82,8 @@ type arm struct {
 	usual record.Cell
 }
 
-// arms returns the cells to train: if the preset is the paper's and no keep rate is given, one without masking and one
-// with it; otherwise a single cell.
+// arms returns the experiments to train. With the paper's preset and no keep rate, there are two, without and with
+// masking; otherwise there is one.
 func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	if f.preset == "" {
 		f.preset = hyper.TraitsOf(f.model).Preset
@@ -133,7 +133,7 @@ func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	for _, cell := range cells {
 		x := arm{cell, usual}
 		x.Cached = f.cacheInference
-		for _, a := range f.axes { // last, because masking resets attention dropout
+		for _, a := range f.axes { // flags come last, because masking resets attention dropout
 			if a.apply != nil {
 				a.apply(&x.Cell)
 			}
@@ -185,7 +185,7 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 	case changed("split-seed") && f.given("resplit"):
 		return misusef("--split-seed and --set resplit: expected one of them")
 	case cell.Parameters.Regulariser == hyper.DropoutRegulariser && changed("dropout") &&
-		cell.Parameters.Dropout != 0: // if the preset's dropout is 0, only --regulariser sets the dropout rate
+		cell.Parameters.Dropout != 0: // with --dropout 0, only --regulariser sets a dropout rate
 		return misusef("--regulariser %s and --dropout %v: both set the rate of dropout: leave out --dropout, or "+
 			"--regulariser", c.Flag("regulariser").Value, cell.Parameters.Dropout)
 	case f.trials < 1 || f.trials > 1_000_000:

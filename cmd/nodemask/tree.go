@@ -240,7 +240,7 @@ func (f treeFlags) writeCheck(ctx context.Context, w io.Writer, g *treeGraph, tr
 		"and lemmas 1 and 2 hold", f.hops, f.root, tree.NumNodes()); err != nil {
 		return err
 	}
-	if f.cached || f.hops == 0 { // theorem 1 covers neither
+	if f.cached || f.hops == 0 { // theorem 1 covers neither cached trees nor 0 hops
 		return nil
 	}
 	return f.checkTheorem(ctx, w, g)
