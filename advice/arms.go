@@ -46,7 +46,8 @@ func (a arm) value(rate float64) string {
 	return a.prefix + fmt.Sprint(rate)
 }
 
-// configurations lists the arm's configurations, every drop rate with two values of dropout, most promising first.
+// configurations lists a regulariser's configurations, most promising first: every drop rate with two values of
+// dropout.
 func (a arm) configurations(of map[string]string) []map[string]string {
 	var all []map[string]string
 	add := func(with ...string) {

@@ -130,7 +130,6 @@ func (s *study) assess() (*Advice, error) {
 	return a, nil
 }
 
-// ask compares a question's regularisers on up to limit splits and queues the trials that are missing.
 func (s *study) ask(q *Question, rank, limit int) error {
 	configurations := plainConfigurations(q.Model, q.Setting)
 	cells, err := s.cells(q, configurations[:1])

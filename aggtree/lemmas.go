@@ -8,8 +8,8 @@ import (
 )
 
 // lemma1 checks that every tree node, with its descendants down to any depth, is the aggregation tree of its graph
-// node. Otherwise lemma1 returns a fault. The fault names the first node that fails, and the least depth at which this
-// node fails.
+// node. Otherwise lemma1 returns a fault that names the first node that fails and the least depth at which this node
+// fails.
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {

@@ -30,7 +30,7 @@ type Tree struct {
 	// Hidden[i] is the number of masked neighbours of graph node Base[i], or 0 at depth Hops. Hidden is nil without a
 	// mask.
 	Hidden []int32
-	// RootMasked means that the graph node of the root is masked (section 5 of the paper).
+	// RootMasked means that the root's graph node is masked (section 5).
 	RootMasked bool
 	// Cached means that the root arrived after training and the subtrees below it are cached ([BuildCached]).
 	Cached bool
@@ -66,7 +66,7 @@ func (t *Tree) Walk(i int32) []int32 {
 
 // Descendants returns node i and its descendants at most depth levels below i: one range [first, end) per non-empty
 // level. If the tree is cached and i is a child of the root, the cached representation h̃_u^(depth) of graph node u =
-// Base[i] summarises these nodes; figure 6 of the paper draws a dotted box around them.
+// Base[i] summarises these nodes; figure 6 draws a dotted box around them.
 func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	var levels [][2]int32
 	for level := [2]int32{i, i + 1}; level[0] < level[1] && depth >= 0; depth-- {
@@ -123,7 +123,6 @@ func checkArguments(ctx context.Context, g *csr.Graph, hops int, mask []bool) er
 	return ended.Err(ctx)
 }
 
-// ticker checks a context only once in many steps.
 type ticker struct {
 	ctx   context.Context
 	steps int

@@ -147,9 +147,9 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns the nodes to draw below a node: children and ghosts, which are masked neighbours. If there are more
-// than limit, one stand-in node replaces two or more ghosts, and another the last children. If limit < 2, ghosts are
-// left out.
+// children returns the nodes to draw below a node: children and ghosts, which are masked neighbours. If these exceed
+// limit, one stand-in node replaces two or more ghosts, and another the last children. If limit < 2, ghosts are left
+// out.
 func (f *folder) children(node int32, limit int) []drawn {
 	if node < 0 {
 		return nil

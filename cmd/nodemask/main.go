@@ -27,7 +27,6 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// run returns the exit code: 2 for misuse, 1 for any other error.
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

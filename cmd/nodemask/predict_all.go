@@ -87,7 +87,7 @@ func layerOf(text string, layers, outputs int) (int, error) {
 	case "logits":
 		return outputs - 1, nil
 	case "hidden":
-		return max(outputs-2, 0), nil // an only output is the logits
+		return max(outputs-2, 0), nil // the logits if there is no hidden output
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > layers {
