@@ -19,7 +19,7 @@ const (
 	firstTry    = 200 // seed of the first split that chooses configurations
 	tries       = 3
 	impatient   = 25  // patience, in epochs, of the trials that choose configurations
-	patientCost = 1.4 // how many times longer a trial takes with the usual patience than with patience impatient
+	patientCost = 1.4 // time of a trial with the usual patience, divided by its time with the constant impatient
 	firstFresh  = 300 // seed of the first split that compares regularisers
 )
 
