@@ -31,7 +31,7 @@ func Models() []string { return []string{"gin", "gcn", "sage", "gat"} }
 // Options configure [Advise].
 type Options struct {
 	Graph *datasets.Graph
-	Data  string // name in printed commands; "" means Graph's name
+	Data  string // data set's name in printed commands; "" means Graph.Name
 	// Models to try; nil means [Models].
 	Models []string
 	// Settings to try; nil means the transductive one if the graph has its own split, else transductive and inductive.

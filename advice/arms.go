@@ -12,8 +12,8 @@ import (
 
 type arm struct {
 	name string
-	// A configuration sets the hyperparameter axis to prefix followed by the drop rate. If axis is "keep", the value is
-	// 1 − drop rate.
+	// axis names the hyperparameter to set. Its value is prefix followed by the drop rate, or 1 − drop rate if axis is
+	// "keep".
 	axis, prefix string
 	// cost is the training time on Cora divided by that without a regulariser.
 	cost float64

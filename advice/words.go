@@ -30,7 +30,7 @@ type Advice struct {
 	Left            time.Duration `json:"left_ns,omitempty"` // estimated time to settle all; 0: settled, or unknown
 	Budget          time.Duration `json:"budget_ns"`
 	Spent           time.Duration `json:"spent_ns"` // by this run
-	// Command trains the recommended model; "" means none yet.
+	// Command, if not "", is a shell command that trains the recommended model.
 	Command   string      `json:"command,omitempty"`
 	Questions []*Question `json:"questions"`
 }

@@ -11,7 +11,7 @@ import (
 
 // Counts holds a tree's numbers of nodes; math.MaxUint64 means at least that many.
 type Counts struct {
-	Depth []uint64 // nodes at each depth from 0 to hops
+	Depth []uint64 // number of nodes at each depth from 0 to hops
 	Total uint64
 }
 
@@ -37,7 +37,7 @@ type products struct {
 	mask         []bool
 	tick         ticker
 	times, next  []uint64 // numbers of walks that end at each graph node, at this depth and at the next: [nodes]
-	bases, found []int32  // graph nodes where times (bases) and next (found) are not 0
+	bases, found []int32  // bases: graph nodes v with times[v] > 0; found: those with next[v] > 0
 }
 
 func newProducts(ctx context.Context, g *csr.Graph, mask []bool) *products {
@@ -95,7 +95,7 @@ func add(a, b uint64) uint64 {
 type Summary struct {
 	Nodes    uint64 // math.MaxUint64 means at least that many nodes
 	Distinct int    // number of different graph nodes in the tree
-	Root     uint64 // tree nodes that stand for the same graph node as the root, including the root
+	Root     uint64 // number of tree nodes that stand for the root's graph node, the root included
 }
 
 // RootShare returns Root / Nodes; NaN if there are too many nodes to count.

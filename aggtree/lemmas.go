@@ -7,9 +7,8 @@ import (
 	"nodemask/csr"
 )
 
-// lemma1 checks that every tree node, with its descendants down to any depth, is the aggregation tree of its graph
-// node. Otherwise lemma1 returns a fault that names the first node that fails and the least depth at which this node
-// fails.
+// lemma1 checks that the subtree at every tree node, cut off at any depth, is the aggregation tree of the node's graph
+// node. Otherwise lemma1 returns a fault with the first tree node and the least depth for which this is false.
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {

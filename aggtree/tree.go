@@ -66,7 +66,7 @@ func (t *Tree) Walk(i int32) []int32 {
 
 // Descendants returns node i and its descendants at most depth levels below i: one range [first, end) per non-empty
 // level. If the tree is cached and i is a child of the root, the cached representation h̃_u^(depth) of graph node u =
-// Base[i] summarises these nodes; figure 6 draws a dotted box around them.
+// Base[i] summarises these nodes.
 func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	var levels [][2]int32
 	for level := [2]int32{i, i + 1}; level[0] < level[1] && depth >= 0; depth-- {
@@ -82,7 +82,7 @@ func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 func (t *Tree) AsGraph() *csr.Graph {
 	n := t.NumNodes()
 	g := &csr.Graph{Offsets: make([]int64, n+1), Indices: make([]int32, max(n-1, 0))}
-	// Nodes are numbered in the order of their parents, so Indices[j-1] is node j.
+	// Nodes are numbered in the order of their parents, so Indices lists nodes 1, 2, 3, …
 	for i, first := range t.FirstChild {
 		g.Offsets[i] = int64(first) - 1
 	}

@@ -9,7 +9,7 @@ import (
 	"nodemask/csr"
 )
 
-// figure is a figure of the paper. It is drawn after the paper's text, as our copy lacks the figures.
+// figure is a figure of the paper, drawn after the paper's text, as our copy lacks the figures.
 type figure struct {
 	title  string
 	panels []panel

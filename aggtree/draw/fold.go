@@ -148,8 +148,8 @@ func (f *folder) ghosts(i int32) []int32 {
 }
 
 // children returns the nodes to draw below a node: children and ghosts, which are masked neighbours. If these exceed
-// limit, one stand-in node replaces two or more ghosts, and another the last children. If limit < 2, ghosts are left
-// out.
+// limit, one stand-in node replaces two or more ghosts, and another replaces the last children. If limit < 2, ghosts
+// are left out.
 func (f *folder) children(node int32, limit int) []drawn {
 	if node < 0 {
 		return nil

@@ -50,7 +50,7 @@ type span struct{ low, high float64 }
 // from the right if mirrored.
 func (o spacing) offsets(t *aggtree.Tree, mirrored bool) []float64 {
 	offset := make([]float64, t.NumNodes())
-	spans := make([][]span, t.NumNodes()) // per node: its subtree's extent at each depth
+	spans := make([][]span, t.NumNodes())
 	for i := int32(len(offset)) - 1; i >= 0; i-- {
 		first, end := t.Children(i)
 		children := make([]int32, 0, end-first)

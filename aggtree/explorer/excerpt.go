@@ -21,13 +21,13 @@ const (
 )
 
 type excerpt struct {
-	ids      []int32 // embedded graph nodes, ascending
-	has      []bool  // has[i]: the neighbours of graph node ids[i] are embedded
-	complete int     // number of nodes whose neighbours are embedded
+	ids      []int32 // graph nodes in the HTML page, ascending
+	has      []bool  // has[i]: the HTML page lists the neighbours of graph node ids[i]
+	complete int     // number of nodes whose neighbours the HTML page lists
 }
 
-// newExcerpt chooses nodes breadth first. A node within hops of the root is embedded with all its neighbours or with
-// none. So, on each path, a tree is correct as far as the first node whose neighbours are not embedded.
+// newExcerpt chooses nodes breadth first. For a node within hops of the root, the page lists all neighbours or
+// none. So, on each path, a tree is correct as far as the first node whose neighbours are not listed.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	n := g.NumNodes()
 	if n <= mostNodes && g.NumEdges() <= mostEntries {
@@ -113,7 +113,7 @@ func (e excerpt) encode(g *csr.Graph) embeddedGraph {
 type embedded struct {
 	Graph    embeddedGraph `json:"graph"`
 	AllNodes int           `json:"allNodes"`
-	Complete int           `json:"complete"` // as excerpt.complete
+	Complete int           `json:"complete"`
 	Root     int32         `json:"root"`
 	Hops     int           `json:"hops"`
 	MostHops int           `json:"mostHops"`

@@ -33,7 +33,7 @@ func openOptions(dir string) datasets.OpenOptions {
 func checkDataDir(name, dir string) error {
 	at, err := datasets.Locate(name, openOptions(dir))
 	if err != nil || dir == "" || len(at.Info.Files) == 0 {
-		// Opening the graph reports err. The user's own graphs and generated graphs have no files to check.
+		// Opening the graph later reports err. The user's own graphs and generated graphs have no files to check.
 		return nil //nolint:nilerr
 	}
 	within := []string{dir, filepath.Join(dir, at.Info.Name), filepath.Join(dir, "planetoid")}
@@ -53,7 +53,7 @@ func openGraph(ctx context.Context, w io.Writer, name, dir string) (*datasets.Gr
 		return nil, dataError(err)
 	}
 	for _, remark := range g.Remarks() {
-		_ = say(w, "%s: %s", g.Name, remark) // best effort
+		_ = say(w, "%s: %s", g.Name, remark)
 	}
 	return g, nil
 }
@@ -199,7 +199,7 @@ func writeTable(c *cobra.Command, rows iter.Seq[[]string], output string) error 
 	})
 }
 
-// shown replaces characters that would control a terminal by U+FFFD.
+// shown puts U+FFFD in place of characters that would control a terminal.
 func shown(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {

@@ -145,7 +145,7 @@ func prepare(c *cobra.Command) {
 	}
 }
 
-// misuse is a caller's error: exit code 2.
+// misuse is the user's error: exit code 2.
 type misuse struct{ error }
 
 func (m misuse) Unwrap() error { return m.error }

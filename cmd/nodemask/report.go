@@ -105,15 +105,15 @@ departures, stated, scale, tables, graphs) prints its numbers.`,
 	return c
 }
 
-// resultsBeside returns the folder of results. If folder does not exist and --results is not set, this is the folder of
-// the same name in the project; otherwise folder itself.
-func resultsBeside(c *cobra.Command, folder string) string {
+// resultsBeside returns path, the folder of results. But if path is no folder, --results is not set and the project has
+// a folder of this name, resultsBeside returns the project's folder.
+func resultsBeside(c *cobra.Command, path string) string {
 	for _, project := range checkout.Folders() {
-		if beside := filepath.Join(project, folder); !c.Flags().Changed("results") && !isFolder(folder) && isFolder(beside) {
+		if beside := filepath.Join(project, path); !c.Flags().Changed("results") && !isFolder(path) && isFolder(beside) {
 			return beside
 		}
 	}
-	return folder
+	return path
 }
 
 func writeTables(w io.Writer, ids []string, artifacts []report.Artifact, e *report.Evidence,

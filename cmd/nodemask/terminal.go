@@ -30,7 +30,7 @@ func (t *ticker) say(format string, args ...any) {
 		return
 	}
 	t.said = time.Now()
-	_ = say(t.w, format, args...) // a failed write is ignored
+	_ = say(t.w, format, args...)
 }
 
 // say prints a line. [svg.Plain] makes the line safe, because names may contain control characters.

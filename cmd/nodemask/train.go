@@ -185,7 +185,7 @@ func (f *trainFlags) check(c *cobra.Command, arms []arm) error {
 	case changed("split-seed") && f.given("resplit"):
 		return misusef("--split-seed and --set resplit: expected one of them")
 	case cell.Parameters.Regulariser == hyper.DropoutRegulariser && changed("dropout") &&
-		cell.Parameters.Dropout != 0: // with --dropout 0, only --regulariser sets a dropout rate
+		cell.Parameters.Dropout != 0: // --dropout 0 leaves the dropout rate to --regulariser
 		return misusef("--regulariser %s and --dropout %v: both set the rate of dropout: leave out --dropout, or "+
 			"--regulariser", c.Flag("regulariser").Value, cell.Parameters.Dropout)
 	case f.trials < 1 || f.trials > 1_000_000:

@@ -126,7 +126,7 @@ func (f treeFlags) choose(notes io.Writer, g *treeGraph) error {
 		return err
 	}
 	if g.NodeIDs != nil && g.NodeIDs[g.root] == f.root {
-		g.names = g.NodeIDs // the user named the root by id
+		g.names = g.NodeIDs
 	}
 	switch {
 	case f.mask != "":
