@@ -71,8 +71,8 @@ func (g *Graph) CheckTrainable() error {
 	return nil
 }
 
-// FindNode returns the node whose id is text, else the node whose number is text, else -1. If text is the id of one
-// node and the number of another, alsoNumber is the second node; else -1.
+// FindNode returns the node whose id equals text, else the node whose number equals text, else -1. If text is the id of
+// one node and the number of another, alsoNumber is the second node; else -1.
 func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	node, alsoNumber = int32(slices.Index(g.NodeIDs, text)), -1
 	if v, err := strconv.ParseInt(text, 10, 32); err == nil && v >= 0 && int(v) < g.NumNodes() {
@@ -91,7 +91,7 @@ func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 // splits.
 func (g *Graph) ContentHash() string {
 	h := sha256.New()
-	add := func(numbers any) { _ = binary.Write(h, binary.LittleEndian, numbers) } // a hash never fails
+	add := func(numbers any) { _ = binary.Write(h, binary.LittleEndian, numbers) } // writing to a hash never fails
 	list := func(length int, numbers any) {
 		add(int64(length))
 		add(numbers)

@@ -23,8 +23,7 @@ type Newcomers struct {
 	Skipped int64
 }
 
-// NewcomersOptions tells how many features the model expects, which train nodes it knows, and what to do with edges to
-// unknown nodes.
+// NewcomersOptions configures [ReadNewcomers].
 type NewcomersOptions struct {
 	Width int // features per node
 	// Known returns the train node with this id; false if there is none.

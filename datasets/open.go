@@ -74,9 +74,9 @@ func (l Location) String() string {
 
 // Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache folder that holds
 // any of the data set's files, directly or in a subfolder named after the data set or "planetoid". An embedded data set
-// is read from the program unless o.Dir has its files. $NODEMASK_DATA is not searched then, because Planetoid's files
-// list Cora's nodes in another order than the program, which would change every split. The error is a [*NameError] for
-// an unknown name, a [*NotFoundError] for a data set that must be fetched.
+// is read from the program unless o.Dir has its files. $NODEMASK_DATA is not searched for an embedded data set, because
+// Planetoid's files list Cora's nodes in another order than the program, which would change every split. The error is a
+// [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be fetched.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -216,7 +216,7 @@ func holdsAny(dir string, files []File) bool {
 // train_masks, val_masks and test_masks [splits, nodes].
 //
 // Weights (adj_data) are left out, but an entry of 0 is no edge. Python objects are never unpickled: names stored as
-// objects are left out; other arrays of objects are errors. Errors name the file and the place in it.
+// objects are left out; other arrays of objects are errors.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {

@@ -33,7 +33,7 @@ func newSums(size int64) sums {
 
 // Write adds content to both hashes.
 func (s sums) Write(b []byte) (int, error) {
-	_, _ = s.git.Write(b) // a hash never fails
+	_, _ = s.git.Write(b) // writing to a hash never fails
 	return s.sha256.Write(b)
 }
 

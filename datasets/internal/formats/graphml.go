@@ -19,7 +19,7 @@ import (
 
 const (
 	maxKeys = 1 << 17
-	// maxToken limits the bytes of a tag, text or number, as the decoder keeps it whole.
+	// maxToken limits the bytes of a tag, text or number, because the decoder keeps each whole.
 	maxToken = 16 << 20
 )
 
@@ -52,7 +52,7 @@ type graphML struct {
 	limited  *graphfile.TokenReader
 	decoder  *xml.Decoder
 	keys     map[string]*graphMLKey
-	fallback []string // ids of node keys with a default, in file order
+	fallback []string // ids of GraphML node keys with a default value, in file order
 	filled   int64
 	edgeKeys map[string]int
 	graphs   int

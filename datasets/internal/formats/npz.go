@@ -214,8 +214,8 @@ func (z *npz) features(dense string) error {
 	return z.sparse(parts[0], parts[1], parts[2], parts[3].Int(1, 0))
 }
 
-// texts returns the strings in a member of the zip. It returns an error if their number is not want; a negative want
-// allows any number. The result is nil if the member is missing or holds Python objects.
+// texts returns the strings in a member of the zip. Unless the parameter want is negative, any other number of strings
+// is an error. The result is nil if the member is missing or holds Python objects.
 func (z *npz) texts(member string, want int64) ([]string, error) {
 	a, err := z.array(member)
 	switch {

@@ -26,7 +26,7 @@ const (
 	edgesFile    = "raw/num-edge-list.csv.gz"
 	splitFolder  = "split"
 	maxUnpacked  = 64 << 20 // a file may always unpack to this many bytes
-	maxRatio     = 400      // a file above maxUnpacked may unpack to this many times its packed size
+	maxRatio     = 400      // above maxUnpacked bytes, a file may unpack to this many times its packed size
 	maxNodesList = 1000
 )
 

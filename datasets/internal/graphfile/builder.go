@@ -121,7 +121,7 @@ func (b *Builder) Truth(name string, value bool) error {
 	return b.Number(name, 0, "0")
 }
 
-// Other gives the next node an attribute of the type named kind, which the graph leaves out.
+// Other gives the next node an attribute that the graph leaves out. The parameter kind names the attribute's type.
 func (b *Builder) Other(name, kind string) error {
 	a, err := b.attribute(name)
 	if err == nil && a.other == "" {
@@ -130,7 +130,7 @@ func (b *Builder) Other(name, kind string) error {
 	return err
 }
 
-// Number gives the next node a numeric attribute. The parameter text is exact, but value may be rounded.
+// Number gives the next node a numeric attribute. The parameter text is the exact number; value may be rounded.
 func (b *Builder) Number(name string, value float64, text string) error {
 	class, _ := numberName(text)
 	if isClass, err := b.addClass(name, class); isClass || err != nil {
@@ -153,8 +153,8 @@ func (b *Builder) Number(name string, value float64, text string) error {
 	return nil
 }
 
-// mark puts the next node into a set (0 train, 1 validation, 2 test) unless value is 0. In the name "train_mask[2]", 2
-// is the number of the split.
+// mark puts the next node into a set, unless value is 0. Set 0 is train, 1 validation and 2 test. In the name
+// "train_mask[2]", 2 is the number of the split.
 func (b *Builder) mark(set int, name string, value float64) error {
 	k := 0
 	if _, number, is := strings.Cut(strings.TrimSuffix(name, "]"), "["); is {

@@ -12,7 +12,7 @@ import (
 // Unlabelled is the label of a node without a class.
 const Unlabelled int32 = -1
 
-// Classes gives class names numbers; [Classes.Finish] sorts the names. The zero value is ready.
+// Classes assigns numbers to class names; [Classes.Finish] sorts the names. The zero value is ready.
 type Classes struct {
 	index map[string]int32
 	names []string
@@ -43,7 +43,7 @@ func (c *Classes) Add(name string) int32 {
 	return i
 }
 
-// AddNumber is [Classes.Add] for text that is an integer or NaN. For other text, ok is false.
+// AddNumber calls [Classes.Add] if text is an integer or NaN. Otherwise, ok is false.
 func (c *Classes) AddNumber(text string) (number int32, ok bool) {
 	name, whole := numberName(text)
 	if !whole {

@@ -55,7 +55,7 @@ type TokenReader struct {
 	Ctx  context.Context
 	R    io.Reader
 	Most int
-	What string // what errors call a token
+	What string // name of a token in errors, such as "line"
 
 	read   int // bytes read of the current token
 	tokens int

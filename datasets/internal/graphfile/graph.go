@@ -210,7 +210,8 @@ func (g *Graph) id(v int32) string {
 	return fmt.Sprintf("%.40q", g.IDs[v])
 }
 
-// ClaimError returns an error, beginning with subject, if a file with this many edges claims implausibly many nodes.
+// ClaimError returns an error if a file with this many edges claims implausibly many nodes. The error begins with the
+// parameter subject.
 func ClaimError(subject string, nodes, edges int64) error {
 	most := min(int64(1_000_000)+16*edges, MaxNodes)
 	if nodes < 0 || nodes > most {

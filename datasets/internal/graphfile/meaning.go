@@ -60,8 +60,8 @@ func MeaningOf(name string) Meaning {
 	return Feature
 }
 
-// LeftOut returns a note that a column was left out because of its name. The parameter column describes that column;
-// class names the class column.
+// LeftOut returns a note that a column was left out because of its name. The parameter column describes the column.
+// The parameter class is the name of the class column.
 func (m Meaning) LeftOut(column, class string) string {
 	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", column, why[m])
 	if m == Class && class != "" {

@@ -16,7 +16,7 @@ var (
 	TargetNames = []string{"target", "dst", "to"}
 )
 
-// Find returns the index of the first wanted name that is in columns, ignoring case; -1 if none is.
+// Find returns the index in columns of the first wanted name found there, ignoring case; -1 if none is found.
 func Find(columns []string, wanted ...string) int {
 	for _, name := range wanted {
 		if i := slices.IndexFunc(columns, func(c string) bool { return strings.EqualFold(c, name) }); i >= 0 {
@@ -101,7 +101,7 @@ func (t *Table) ScanNodes(c Columns, visit func(id, label string, masks [3]strin
 	return t.Err()
 }
 
-// NoteEdgeColumns notes that columns of an edge table are left out: all except those whose numbers are in ends.
+// NoteEdgeColumns notes that all columns of an edge table are left out, except the columns whose numbers are in ends.
 func (g *Graph) NoteEdgeColumns(names []string, ends ...int) {
 	for i, name := range names {
 		if name != "" && !slices.Contains(ends, i) {

@@ -76,15 +76,15 @@ func (o oldLines) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// NewBareTable returns a table without a header line. The reader r yields the unpacked text of the file in.
-func NewBareTable(ctx context.Context, in *File, r io.Reader) *Table {
-	t := &Table{Name: in.Name, in: in, ctx: ctx, limited: &TokenReader{Ctx: ctx, R: r, Most: maxLine, What: "line"}}
+// NewBareTable returns a table without a header line. The reader r yields the unpacked text of file.
+func NewBareTable(ctx context.Context, file *File, r io.Reader) *Table {
+	t := &Table{Name: file.Name, in: file, ctx: ctx, limited: &TokenReader{Ctx: ctx, R: r, Most: maxLine, What: "line"}}
 	t.r = csv.NewReader(t.limited)
 	t.r.FieldsPerRecord, t.r.ReuseRecord = -1, true
 	return t
 }
 
-// feature is [ParseFeature], but if semicolons separate fields, it accepts a decimal comma.
+// feature calls [ParseFeature]. If semicolons separate fields, feature also accepts a decimal comma.
 func (t *Table) feature(field string) (float32, error) {
 	if t.r.Comma == ';' && strings.Count(field, ",") == 1 && !strings.Contains(field, ".") {
 		field = strings.Replace(field, ",", ".", 1)
@@ -105,7 +105,7 @@ func (t *Table) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: line %d: %w", t.Name, t.line, fmt.Errorf(format, args...))
 }
 
-// Column is [Find] in the header, but returns an error for a missing column.
+// Column calls [Find] on the header, but returns an error for a missing column.
 func (t *Table) Column(names ...string) (int, error) {
 	if i := Find(t.Header, names...); i >= 0 {
 		return i, nil

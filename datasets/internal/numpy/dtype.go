@@ -122,7 +122,7 @@ func (t Dtype) text(b []byte) string {
 		}
 		return strings.TrimRight(s.String(), "\x00")
 	case 'f', 'B':
-		// strconv lacks 16-bit floats, but 32 bits hold one exactly.
+		// strconv lacks 16-bit floats, but float32 holds them exactly.
 		return strconv.FormatFloat(t.float(b), 'g', -1, max(32, 8*t.Size))
 	case 'i':
 		return strconv.FormatInt(t.integer(b), 10)
