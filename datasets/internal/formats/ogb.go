@@ -25,7 +25,7 @@ const (
 	nodesFile    = "raw/num-node-list.csv.gz"
 	edgesFile    = "raw/num-edge-list.csv.gz"
 	splitFolder  = "split"
-	maxUnpacked  = 64 << 20 // a file may always unpack to this many bytes
+	maxUnpacked  = 64 << 20 // bytes that every file may unpack to, whatever its packed size
 	maxRatio     = 400      // above maxUnpacked bytes, a file may unpack to this many times its packed size
 	maxNodesList = 1000
 )
