@@ -19,7 +19,7 @@ type SplitOptions struct {
 	// ValidationShare is the share of validation nodes among the labelled nodes that are not train nodes, above 0 and
 	// below 1. The rest are test nodes. 0 means 0.10.
 	ValidationShare float64
-	// Seed seeds the random draw. 0 is a seed like any other: different seeds give different splits.
+	// Seed seeds the random draw. 0 is a seed like any other.
 	Seed uint64
 }
 
@@ -112,17 +112,17 @@ func nodesByClass(g *Graph) ([][]int32, error) {
 	return members, nil
 }
 
-// apportion multiplies each size by times/divisor and rounds by largest remainders, so that the results sum to the
-// rounded product of the total. If remainders are equal, lower classes are rounded up first. Multiplication precedes
-// division, because size·29/100 is exact where size·0.29 is not.
-func apportion(sizes []int, times, divisor float64) []int {
+// apportion multiplies each size by factor/divisor and rounds by largest remainders. The results sum to the total size
+// times factor/divisor, rounded. If remainders are equal, classes with lower numbers are rounded up first.
+// Multiplication precedes division, because size·29/100 is exact where size·0.29 is not.
+func apportion(sizes []int, factor, divisor float64) []int {
 	given := make([]int, len(sizes))
 	remainders := make([]float64, len(sizes))
 	order := make([]int, len(sizes))
 	total, sum := 0, 0
 	for c, size := range sizes {
 		// The conversion prevents a fused multiply-subtract, which rounds differently.
-		exact := float64(float64(size) * times / divisor)
+		exact := float64(float64(size) * factor / divisor)
 		given[c] = int(exact)
 		remainders[c] = exact - float64(given[c])
 		order[c] = c
@@ -130,7 +130,7 @@ func apportion(sizes []int, times, divisor float64) []int {
 		sum += given[c]
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(remainders[b], remainders[a]) })
-	left := int(math.Round(float64(total)*times/divisor)) - sum
+	left := int(math.Round(float64(total)*factor/divisor)) - sum
 	for _, c := range order {
 		if left <= 0 {
 			break

@@ -10,8 +10,8 @@ import (
 )
 
 // Explore shows a graph and the aggregation tree T_root^hops. A click makes a node the root, a Shift-click masks a
-// node; readers can also choose hops and play epochs. In a labelled graph half of the nodes are train nodes, and epochs
-// mask only these. Without scripts Explore shows a picture.
+// node; readers can also choose hops and play epochs, each with a random mask. In a labelled graph half of the nodes
+// are train nodes, and random masks hide only these. Without scripts Explore shows a picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
 	var trainNodes []int32

@@ -67,7 +67,7 @@ func (s *Swept) String() string {
 	return fmt.Sprintf("Sweep(%s over %d keep rates, %d splits)", strings.Join(s.models, ", "), len(s.rates), s.splits)
 }
 
-// Show shows the charts and the table.
+// Show shows the sweep's charts and table.
 func (s *Swept) Show() {
 	var charts []plots.Chart
 	for _, model := range s.models {
@@ -85,7 +85,7 @@ func (s *Swept) chart(model string) plots.Chart {
 	c := plots.Chart{ID: "sweep-" + model, Title: hyper.Title(model), XLabel: "keep rate p (1: nothing is masked)",
 		YLabel: "macro F1 on test nodes (%)", Caption: fmt.Sprintf("Mean of up to %d splits. A 95 %% interval takes three.", s.splits)}
 	if len(s.models) > 1 {
-		c.Width, c.Height = 400, 320 // two fit side by side in JupyterLab
+		c.Width, c.Height = 400, 320 // two charts fit side by side in JupyterLab
 	}
 	line := plots.Series{Name: hyper.Title(model)}
 	for i, rate := range s.rates {

@@ -83,8 +83,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	preformatted(string(command(args...)))
 }
 
-// MaskingCurves charts two expected shares against the keep rate: the share of all nodes of T_root^hops, and of the
-// root's copies in this tree, that masking leaves.
+// MaskingCurves charts, against the keep rate, how much of the aggregation tree T_root^hops masking leaves. Two curves
+// show the expected shares of all nodes and of the root's copies.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()
@@ -114,8 +114,8 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree"})
 }
 
-// Repetition shows, for k from 1 to hops, the number of copies per distinct node of a k-aggregation tree, as median
-// over trees.
+// Repetition divides the number of nodes of each k-aggregation tree by the number of distinct nodes. It shows the
+// median over trees, for k from 1 to hops.
 func Repetition(g *datasets.Graph, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

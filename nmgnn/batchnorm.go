@@ -52,7 +52,8 @@ func batchNorm(scope *model.Scope, near Neighbours, h *Node) *Node {
 	move(runningMean, m)
 	move(runningVariance, unbiased(squares))
 
-	// With z = (h - mean) / √(variance + ε), v = ∂loss/∂y, and ∂x short for ∂loss/∂x:
+	// The output is y = γ·z + β, where z = (h - mean) / √(variance + ε). With v = ∂loss/∂y, and ∂β, ∂γ, ∂h short for
+	// ∂loss/∂β, ∂loss/∂γ, ∂loss/∂h:
 	//	∂β = Σ v,   ∂γ = Σ v·z,   ∂h = γ/√(variance + ε) · (v - mean(v) - z·mean(v·z))
 	z, scale := Mul(centred, inverse), StopGradient(Mul(gamma, inverse))
 	type sums struct{ v, along *Node }

@@ -51,15 +51,14 @@ type Tab struct {
 	host string // the selector given to [Tab.In]
 }
 
-// Open opens a file in a tab of this width in pixels, after the actions in before.
-func Open(t *testing.T, ctx context.Context, path string, width int64, before ...chromedp.Action) Tab {
+// Open runs the actions in a new tab, width pixels wide, and then opens the file at path there.
+func Open(t *testing.T, ctx context.Context, path string, width int64, actions ...chromedp.Action) Tab {
 	t.Helper()
-	return Visit(t, ctx, &url.URL{Scheme: "file", Path: path}, width, before...)
+	return Visit(t, ctx, &url.URL{Scheme: "file", Path: path}, width, actions...)
 }
 
-// Visit opens a page at any address in a new tab, after the actions in before. Unlike with [Open], the page may send
-// requests to its server.
-func Visit(t *testing.T, ctx context.Context, address *url.URL, width int64, before ...chromedp.Action) Tab {
+// Visit runs the actions in a new tab and then opens the page at address. The page may send requests to its server.
+func Visit(t *testing.T, ctx context.Context, address *url.URL, width int64, actions ...chromedp.Action) Tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(ctx)
 	var mutex sync.Mutex
@@ -95,7 +94,7 @@ func Visit(t *testing.T, ctx context.Context, address *url.URL, width int64, bef
 	})
 	b := Tab{T: t, ctx: ctx}
 	b.Run(traffic.Enable(), emulation.SetDeviceMetricsOverride(width, 900, 1, false))
-	b.Run(before...)
+	b.Run(actions...)
 	b.Run(chromedp.Navigate(address.String()))
 	return b
 }

@@ -31,8 +31,8 @@ var calls = []struct{ name, errno string }{
 	{"mkdirat", "EACCES"}, {"unlinkat", "EACCES"}, {"close", "EIO"},
 }
 
-// Pin keeps a step on the process's first thread, the only one that strace follows. Call it in the test's init
-// function.
+// Pin keeps the function under test on the process's first thread, the only one that strace follows. Call Pin in the
+// test's init function.
 func Pin() {
 	if os.Getenv(stepVariable) != "" {
 		runtime.LockOSThread()
@@ -57,10 +57,10 @@ func Environment(step, folder string) []string {
 	return []string{stepVariable + "=" + step, folderVariable + "=" + folder}
 }
 
-// Test is a step to run with faults.
+// Test describes the test of a step, a function in [Main]'s parameter steps, under faults.
 type Test struct {
 	Step string
-	// Prepare fills the empty folder that the step is given.
+	// Prepare writes the step's input files, if any, into its empty folder.
 	Prepare func(t *testing.T, folder string)
 	// Holds checks what must be true of the folder however the step ends. finished is true if the step returned no
 	// error.

@@ -39,7 +39,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 		return nil, err
 	}
 	lock := flock.New(filepath.Join(folder, ".lock"))
-	// If file locks fail, go on: concurrent builds stay atomic, but may undo each other.
+	// If locking fails, go on: concurrent builds may then overwrite each other's results, but only by whole files.
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil && ctx.Err() != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	arguments := slices.Concat([]string{"build"}, strings.Fields(compileFlags), p.Flags, []string{"-o", fresh, p.Package})
 	c := exec.CommandContext(ctx, "go", arguments...)
 	c.Dir = p.Project
-	c.WaitDelay = time.Second // compilers that outlive go may hold its output open
+	c.WaitDelay = time.Second // compilers may outlive the go command and hold the command's output open
 	c.Env = append(os.Environ(), p.Environment...)
 	if said, err = c.CombinedOutput(); err != nil {
 		_ = os.Remove(fresh)

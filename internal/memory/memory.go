@@ -84,7 +84,7 @@ func groups(system fs.FS) (all []Left) {
 				continue
 			}
 		}
-		// Read the limits of all groups up to the root: in a container the process's own group may be the root.
+		// Read the limits of all control groups up to the root: in a container the process's own group may be the root.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {
@@ -118,13 +118,13 @@ func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 // The memory for reading a file is limited, however much content the file's header claims.
 const (
 	anyway  = 256 << 20 // bytes allowed for every file
-	perByte = 64        // more bytes for each byte of the file
+	perByte = 64        // additional bytes allowed for each byte of the file
 )
 
-// Each time step more bytes are taken, [Budget.Take] checks that reserve bytes would stay free.
+// When checkInterval more bytes are taken, [Budget.Take] checks that reserve bytes would stay free.
 const (
-	step    = 16 << 20
-	reserve = 64 << 20
+	checkInterval = 16 << 20
+	reserve       = 64 << 20
 )
 
 // Budget limits the memory that a file's content takes.
@@ -141,7 +141,7 @@ func (b *Budget) Take(bytes int64) error {
 			"made to grow so", Text(most), Text(b.size))
 	}
 	b.taken += bytes
-	if b.taken-b.looked < step {
+	if b.taken-b.looked < checkInterval {
 		return nil
 	}
 	// The finished graph takes more memory: half of what was taken so far. Lists exist twice for a moment while they

@@ -55,8 +55,8 @@ type Sheet struct {
 	Width, Height          float64 // in CSS pixels
 }
 
-// SVG returns a drawing of shapes, which are SVG elements. Its colours follow the page or, in a file of its own, the
-// reader's choice of light or dark.
+// SVG returns a drawing of shapes, which are SVG elements. In a page, the colours follow the page. In a standalone
+// file, the colours follow the reader's choice of light or dark.
 func (s Sheet) SVG(shapes string) []byte {
 	var b strings.Builder
 	id, title := ElementID(s.ID), Plain(s.Title)

@@ -19,7 +19,7 @@ import (
 
 const (
 	suffix      = ".part"
-	longestName = 200 // a temporary file's name repeats at most this many bytes of the file's name
+	longestName = 200 // largest number of a file name's bytes that its temporary file's name repeats
 	tries       = 100
 	ownerOnly   = 0o600
 )
@@ -49,7 +49,7 @@ func Write(path string, mode fs.FileMode, write func(io.Writer) error) (err erro
 	if err == nil {
 		err = written.Flush()
 	}
-	if err == nil && replaces { // the umask may have removed permissions
+	if err == nil && replaces { // the umask may have removed permissions from the temporary file
 		err = f.Chmod(mode)
 	}
 	if err == nil {

@@ -379,7 +379,8 @@ func gomlxPlaces(name string) (places []pluginPlace) {
 	return places
 }
 
-// A root in site-packages is from a Python wheel, whose plugin is in a folder next to that root.
+// roots are folders of this project. A root in site-packages is from a Python wheel, whose plugin is in a folder next
+// to that root.
 func installedPlaces(name string, roots []string) []pluginPlace {
 	set, ok := setUp[name]
 	if !ok {

@@ -80,7 +80,7 @@ const (
 // are native code, so only this user may write to the folder, and each file is checked before loading.
 type programFolder struct {
 	path string
-	max  int64 // largest total size in bytes
+	max  int64
 }
 
 // openProgramFolder opens the folder at an absolute path, or makes it with mode 0700. A link, or a folder that others

@@ -95,10 +95,10 @@ var (
 		}
 		return os.Setenv(threads, "2") // visible in C
 	})
-	// Four things make results depend on the CPU, and a setting undoes each. Loops are split among cores. Sums by the
-	// library Eigen depend on instruction set, caches and threads, unlike sums by the library YNN. 1/√x differs by CPU
-	// maker. a·b+c may be one instruction. Unknown plugins may crash on these flags, so they do not get the flags. held
-	// is "avx2", or "" if the CPU lacks AVX2 or the user chose other values.
+	// These settings remove four differences between CPUs. (1) Loops are split among cores. (2) Sums by the library
+	// Eigen depend on instruction set, caches and threads, unlike sums by the library YNN. (3) 1/√x differs by CPU
+	// maker. (4) a·b+c may be one instruction. Unknown plugins may crash on these flags, so they do not get the flags.
+	// The result held is "avx2", or "" if the CPU lacks AVX2 or the user chose other values.
 	holdSums = sync.OnceValues(func() (held string, err error) {
 		settings := []struct{ name, value string }{{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"}}
 		const products, fusion = "ONEDNN_MAX_CPU_ISA", "--xla_cpu_experimental_ynn_fusion_type="

@@ -2,7 +2,7 @@
 // layer's output once for each node.
 //
 // One pipeline reads the graph and divides it into shards by node id; then one pipeline runs for each layer. Shards are
-// files; Beam passes only their names from step to step. A restarted run skips the steps that were finished.
+// files; Beam passes only their names from step to step.
 //
 // [Embed] runs a model on every node of a graph, [Predict] on new nodes.
 package layerwise
@@ -35,7 +35,7 @@ import (
 
 // Options configure a run. All folders that a run uses, including Work, must have the same path on every worker.
 type Options struct {
-	// Work is the folder for intermediate results; steps finished there are skipped.
+	// Work is the folder for intermediate results. A step whose finished results are there is skipped.
 	Work string
 	// Shards is the number of files per step; 0 means 8. A worker holds one shard per CPU in memory.
 	Shards int
