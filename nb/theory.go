@@ -114,8 +114,8 @@ func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 		XLabel: "keep rate p (probability that a node is kept)", YLabel: "expected share of the unmasked tree"})
 }
 
-// Repetition divides the number of nodes of each k-aggregation tree by the number of distinct nodes. It shows the
-// median over trees, for k from 1 to hops.
+// Repetition divides the number of nodes of each k-aggregation tree by the number of distinct nodes. Repetition shows
+// the median over trees, for k from 1 to hops.
 func Repetition(g *datasets.Graph, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

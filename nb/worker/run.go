@@ -37,9 +37,9 @@ func Train(ctx context.Context, project string, t Training, onEvent func(Event))
 	}, Subcommand)
 }
 
-// Output rebuilds the command nodemask if out of date, runs it, and returns its standard output. Standard error goes to the
-// function say, if not nil. If ctx is cancelled, Output interrupts the command and returns the output so far and the
-// context's error.
+// Output rebuilds the command nodemask if out of date, runs it, and returns its standard output. Standard error goes to
+// the function say, if not nil. If ctx is cancelled, Output interrupts the command and returns the output so far and
+// the context's error.
 func Output(ctx context.Context, project string, say func(string), args ...string) (written []byte, err error) {
 	err = run(ctx, project, nil, say, func(out io.Reader) (err error) {
 		written, err = io.ReadAll(out)
@@ -69,7 +69,7 @@ func run(ctx context.Context, project string, request []byte, say func(string), 
 	if err := c.Start(); err != nil {
 		return err
 	}
-	// Ignore a write error: if the command stops reading, it prints the reason.
+	// Ignore write errors: a command that stops reading prints the reason.
 	_, _ = in.Write(append(request, '\n'))
 	broken := read(out)
 	if broken != nil {

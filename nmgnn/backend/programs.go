@@ -41,8 +41,6 @@ func keepPrograms(plugin, pin string) error {
 	return hookPrograms(plugin, folder, []byte(strings.Join(context, "\n")))
 }
 
-// openPrograms opens the folder of compiled programs: $NODEMASK_PROGRAMS if set, else .nodemask/programs in the
-// project's folder, else a folder in the user's cache.
 func openPrograms() (f *programFolder, err error) {
 	var paths []string
 	if path := os.Getenv(programsVariable); path != "" {
@@ -104,7 +102,6 @@ func openProgramFolder(path string) (*programFolder, error) {
 
 func (f *programFolder) file(key string) string { return filepath.Join(f.path, key+ending) }
 
-// load returns a program, and removes the file if damaged.
 func (f *programFolder) load(key string) ([]byte, bool) {
 	path := f.file(key)
 	info, err := os.Lstat(path)

@@ -96,7 +96,7 @@ const workFolder = ".nodemask-beam"
 // class and its probability, the numbers of neighbouring train nodes and new nodes, and the logits. It ignores
 // Output.Layer and Options.Work.
 func Predict(ctx context.Context, m *cached.Model, a Arrivals, out Output, o Options) error {
-	c, err := cached.LoadCache(a.Cache, m) // this call only checks the cache
+	c, err := cached.LoadCache(a.Cache, m)
 	if err != nil {
 		return err
 	}
