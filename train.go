@@ -54,8 +54,8 @@ type training struct {
 // masking.
 func KeepRate(p float64) Option { return func(t *training) { t.keepRate = p } }
 
-// TrainPercent sets the percentage of labelled nodes that are train nodes, by default 10. Of the others a tenth are
-// validation nodes, the rest test nodes.
+// TrainPercent sets the percentage of labelled nodes that are train nodes, by default 10. Of the remaining labelled
+// nodes a tenth are validation nodes, the rest test nodes.
 func TrainPercent(percent int) Option {
 	return func(t *training) { t.experiment.TrainPercent = percent }
 }

@@ -135,7 +135,7 @@ const (
 	yLabelGap     = 9
 	labelLine     = 1.2 * labelSize
 	labelDescent  = 0.3 * labelSize
-	axesWords     = 60 // approximate size of an axis's texts
+	axesWords     = 60 // approximate space for texts beside an axis
 	stepX, stepY  = 80, 45
 	overhangSpace = 4
 )
@@ -163,7 +163,6 @@ func (c Chart) newFrame(width, height, top float64) frame {
 		f.left += yLabelGap + float64(len(f.yLabel))*labelLine - labelDescent
 	}
 	f.left = min(f.left, width/2)
-	// Take fewer steps until the x axis's numbers fit.
 	for steps := (width - 2*margin - axesWords) / stepX; ; steps-- {
 		f.x = newAxis(slices.Min(xs), slices.Max(xs), max(steps, 2), false)
 		if steps <= 2 || f.x.widest() < f.x.step/(f.x.max-f.x.min)*(f.right-f.left) {

@@ -147,7 +147,8 @@ type Place struct {
 	Note string  `json:"-"`    // lines of [Series.Notes] after the first
 }
 
-// Places returns a [Place] for each point with an entry in [Series.Cells] or [Series.Notes]. Errors are [Chart.SVG]'s.
+// Places returns a [Place] for each point with an entry in [Series.Cells] or [Series.Notes]. Errors are those of
+// [Chart.SVG].
 func (c Chart) Places() ([]Place, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

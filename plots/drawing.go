@@ -14,7 +14,7 @@ import (
 const (
 	titleSize, labelSize, tickSize = 14, 13, 12
 	lineHeight                     = 1.4  // distance between lines, as a multiple of the font size
-	middle                         = 0.36 // from letters' middle to the baseline, as a share of the font size
+	middle                         = 0.36 // height of letters' middle above the baseline, as a share of the font size
 	margin                         = 10
 	minSide, maxSide               = 200, 10_000
 	rowHeight                      = 22
@@ -28,7 +28,7 @@ const (
 	toTheLeft = ` text-anchor="end"`
 )
 
-// maxValue limits numbers, so that differences stay finite.
+// maxValue is the largest number that drawings accept, so that differences stay finite.
 const maxValue = 1e300
 
 func checkSide(side float64) error {

@@ -7,7 +7,7 @@ import (
 	"nodemask/internal/svg"
 )
 
-// order is the order in which series take colours. The two colours that look most like another come last.
+// order is the order in which series take colours. The two colours that most resemble another colour come last.
 var order = []int{0, 1, 2, 3, 4, 7, 5, 6}
 
 const brokenDash, referenceDash = "5,3", "5,4"
@@ -19,7 +19,7 @@ type look struct {
 	small         bool
 }
 
-// looks returns each series' look. Up to 56 series differ in colour or shape.
+// looks makes up to 56 series differ in colour or shape.
 func looks(series []Series) []look {
 	all := make([]look, len(series))
 	next := 0
@@ -91,7 +91,7 @@ const (
 var polygons = [shapes - 1]struct {
 	corners int
 	// start is the angle of the first corner. The corners' radius is scale times the marker's. Every second corner's
-	// radius is inner times that.
+	// radius is scale·inner times the marker's.
 	start, scale, inner float64
 }{
 	{4, math.Pi / 4, 1.2, 1}, {3, math.Pi / 2, 1.3, 1}, {4, math.Pi / 2, 1.3, 1}, {3, -math.Pi / 2, 1.3, 1},

@@ -20,7 +20,7 @@ import (
 // 2^-24 radians, so parallel rows end at most 2^-23 apart, a cosine distance of 2^-47.
 const madZeroChord = 0x1p-23
 
-// madBlock is a number of directions that fit a core's L1 cache.
+// madBlock is a number of unit rows that fit a core's L1 cache.
 const madBlock = 32
 
 // MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all rows
@@ -170,12 +170,13 @@ func directions(units []float64, width int) []direction {
 	return found
 }
 
-// findNear finds the pairs of directions whose distance counts as zero. It compares only directions whose shadows
-// differ by at most the constant reach. It sums integers, so the order of additions does not matter.
+// findNear finds the pairs of directions (distinct unit rows) whose distance counts as zero. It skips pairs whose
+// projections on a fixed vector differ by more than reach. Distances are summed as integers, so their order does not
+// matter.
 func findNear(ctx context.Context, ds []direction, nodes int) error {
-	const reach = madZeroChord + 1e-10 // allows for rounding of shadows
+	const reach = madZeroChord + 1e-10 // 1e-10 allows for rounding errors of direction.shadow
 	const zero = madZeroChord * madZeroChord
-	steps := math.Ldexp(1/zero, 63-bits.Len(uint(nodes))) // scales squares to integers whose sum fits a uint64
+	steps := math.Ldexp(1/zero, 63-bits.Len(uint(nodes))) // scales squared distances to integers whose sum fits uint64
 	type tally struct {
 		rows int
 		sum  uint64

@@ -37,7 +37,6 @@ func (m Metrics) Constant() (f1 float64, classes int) {
 	return 2 * float64(most) / float64(most+total) / float64(classes), classes
 }
 
-// A model learnt nothing if macro F1 is at most collapseMargin above a constant prediction's.
 const collapseMargin = 0.03
 
 // Collapsed reports whether macro F1 is hardly above that of [Metrics.Constant].

@@ -209,7 +209,8 @@ func Detectable(sd float64, n int) (float64, error) {
 //
 //	P(|T'| > c) = ∫ f_S(s)·(Φ(λ - c·s) + Φ(-λ - c·s)) ds
 func tTestPower(nu float64) (c float64, power func(lambda float64) float64) {
-	// S lies outside 1 ± 10/√ν with probability below 1e-20, and the integrand is smooth: 300 quadrature nodes suffice.
+	// S = √(χ²_ν/ν) lies outside 1 ± 10/√ν with probability below 1e-20, and the integrand is smooth: 300 quadrature
+	// nodes suffice.
 	var places, weights, density [300]float64
 	spread := 10 / math.Sqrt(nu)
 	quad.Legendre{}.FixedLocations(places[:], weights[:], max(0, 1-spread), 1+spread)

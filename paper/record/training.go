@@ -117,9 +117,9 @@ func ReadingNames(setting datasets.Setting) (all []string) {
 	return all
 }
 
-// Trained returns the experiment to run for c's results: each of its trials has a [Reading] for every stopping rule and
-// every way for new nodes to join. The experiment has the preset's stopping rule and arrivals, and a new split per
-// trial.
+// Trained returns the experiment whose trials give c's results. Each trial has a [Reading] for every stopping rule and
+// every way for new nodes to join. The experiment has the model preset's stopping rule and arrivals, and a new split
+// per trial.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -127,15 +127,15 @@ func (c Cell) Trained() Cell {
 	return c
 }
 
-// Read returns the record of a trial of [Cell.Trained] with the given readings.
+// Read returns the record of a trial of [Cell.Trained], with the trial's results in readings.
 func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 	c = c.Trained()
 	return Record{Cell: c.Key(), Data: c.Data, Source: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
 }
 
-// As returns r as a record of c, with the numbers of r's [Reading] for c, and whether r has that reading. Accuracy,
-// micro F1 and losses are missing.
+// As returns r as a record of c, with r's results under c's stopping rule and way for new nodes to join. It also
+// returns whether r has these results. Accuracy, micro F1 and losses are missing.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

@@ -139,7 +139,7 @@ func (e *Evidence) Gains() (plots.Panels, error) {
 			c.Series = append(c.Series, theirs)
 			row = append(row, c)
 		}
-		slices.SortFunc(row, func(a, b plots.Chart) int { return strings.Compare(b.ID, a.ID) }) // GIN first
+		slices.SortFunc(row, func(a, b plots.Chart) int { return strings.Compare(b.ID, a.ID) }) // GIN before GAT
 		p.Rows = append(p.Rows, row)
 	}
 	return p, nil

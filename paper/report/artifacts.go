@@ -122,7 +122,7 @@ func Artifacts() []Artifact {
 	return all
 }
 
-// Find returns artifacts by id; without ids, all.
+// Find returns the artifacts with the given ids, or all without ids.
 func Find(ids ...string) ([]Artifact, error) {
 	all := Artifacts()
 	if len(ids) == 0 {

@@ -65,8 +65,8 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere returns the score on seed of the included keep rate that is best on all other seeds, and the number of
-// those seeds.
+// bestElsewhere chooses the included keep rate with the best mean score over all seeds except seed. It returns the
+// chosen rate's score on seed, and the number of averaged seeds.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {

@@ -65,7 +65,8 @@ func publishedContrast(data string, c judge.Contrast) *float64 {
 	return &mean
 }
 
-// claimsOfNodes compares counts of nodes without a statistical test, as the counts depend only on the split.
+// claimsOfNodes returns claims without statistical tests, because the number of nodes that caching involves depends
+// only on the split.
 func claimsOfNodes(id, data string) []Claim {
 	p, on := publishedCaching(data), " ("+DataTitle(data)
 	all := float64(p.nodes)

@@ -10,8 +10,8 @@ import (
 	"nodemask/plots"
 )
 
-// Evidence holds the trials of tables and protocols. Methods read and judge them when called: check [Evidence.Err]
-// afterwards.
+// Evidence holds the trials behind tables and protocols. Methods read and judge trials when called: check
+// [Evidence.Err] afterwards.
 type Evidence struct {
 	Records *record.Results
 	// OnError, if set, receives each error in loading records.
@@ -20,7 +20,7 @@ type Evidence struct {
 	load     func(...record.Pair) ([]record.Record, error)
 	all      *record.Results // trials of the first protocol
 	cited    *record.Results // trials of the second protocol
-	third    *record.Results // trials of the third protocol
+	third    *record.Results
 	answers  [][]judge.Answer
 	verdicts map[string]Verdict // by claim ID
 	err      error
@@ -96,7 +96,7 @@ func (e *Evidence) Trials() (n int) {
 	return n
 }
 
-// ReadOff reports whether the protocols' trials cover the experiment c.
+// ReadOff reports whether the results of c come from the protocols' trials.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)

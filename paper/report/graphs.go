@@ -52,8 +52,8 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 			if a.Effect != nil {
 				text = fmt.Sprintf("%s, %s", intervalText(a.Effect.Pooled, 1), a.Verdict)
 				if f, _ := judge.GraphFileOf(data); slices.ContainsFunc(a.Effect.Plain, func(f1 float64) bool {
-					// 0.1 points are slack: nodes are whole, so a test set's share of the largest class can differ
-					// slightly from the graph's.
+					// Allow 0.1 points more, because nodes are whole: the largest class's share in a test set can
+					// differ slightly from its share in the graph.
 					return f1 <= f.ConstantF1()+0.1
 				}) {
 					text += "‡"
@@ -73,7 +73,7 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	return t, nil
 }
 
-// gatElsewhere returns the end of a sentence on GAT, or "" if trials of the third protocol are missing.
+// gatElsewhere returns the end of a sentence on masking's effect on GAT, or "" if PROTOCOL-3.md's trials are missing.
 func (e *Evidence) gatElsewhere() (string, error) {
 	answers, err := judge.GraphAnswers(e.third, "gat")
 	verdicts := map[judge.Verdict]int{}
@@ -168,7 +168,7 @@ func sortedBy(by judge.Quantity, setting datasets.Setting, trainPercent int) (ca
 	return cases
 }
 
-// elsewhere estimates quantities of the catalogue's graphs that were not run, from their numbers of nodes and edges.
+// elsewhere returns the catalogue's graphs that were not run, with degrees from their numbers of nodes and edges.
 func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
 	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // names differ
 	for _, c := range judge.Cases() {
@@ -210,7 +210,7 @@ func PredictionsTable() plots.Table {
 	return t
 }
 
-// dense is the mean degree from which on a graph counts as dense; Reddit's mean degree is 492.
+// dense is the smallest mean degree of a dense graph; Reddit's mean degree is 492.
 const dense = 30
 
 // DenseGraphs returns a sentence on masking's effect on dense graphs, which stand in for the paper's Reddit.
@@ -248,7 +248,7 @@ func spanOf(effects []judge.CaseEffect) (span string, up, down int) {
 	return plots.Signed(low, 1) + " to " + plots.Signed(high, 1), counts[judge.Helps], counts[judge.Hurts]
 }
 
-// graphsSentence summarises masking's effect on GIN, or returns "" if the third protocol's cases are missing.
+// graphsSentence summarises masking's effect on GIN, or returns "" if PROTOCOL-3.md's results are missing.
 func (e *Evidence) graphsSentence() (string, error) {
 	fewest, graphs := judge.Splits, map[string]bool{}
 	effects := map[int][]judge.CaseEffect{}

@@ -24,8 +24,6 @@ import (
 	"nodemask/stats"
 )
 
-// prose holds Markdown templates, which [Evidence.Prose] fills with numbers.
-//
 //go:embed prose/*.md.tmpl
 var prose embed.FS
 

@@ -10,7 +10,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// column is the paper's macro F1 without and with masking, in percent, by [Sizes].
+// column holds the paper's macro F1 without and with masking, in percent, by train set size ([Sizes]).
 type column struct {
 	data, model   string
 	setting       datasets.Setting
@@ -69,11 +69,11 @@ func smoothnessScores() []smoothnessScore {
 	}
 }
 
-// caching is the paper's macro F1 of inductive GIN with caching, in percent, by [Sizes].
+// caching holds the paper's macro F1 of inductive GIN with caching, in percent, by train set size ([Sizes]).
 type caching struct {
 	plain, masked []float64
 	nodes         int
-	cached        []int // numbers of nodes needed with a cache, by Sizes
+	cached        []int // numbers of nodes needed with a cache, by train set size
 }
 
 // publishedCaching returns the paper's table 4a (Cora) or 4b (PubMed).

@@ -77,8 +77,9 @@ func (e Entry) against(r *record.Results) (record.Comparison, bool) {
 	return c, c.Trials >= 2
 }
 
-// Chosen returns JSON from which a web page can train the experiment c. It has c's keep rate, and the settings in which
-// c differs from [paper.Cell], or from [paper.Masked] if c is masked. Chosen returns "" if web pages lack the data set.
+// Chosen returns JSON from which a web page can train the experiment c. The JSON has c's keep rate, and the settings in
+// which c differs from [paper.Cell], or from [paper.Masked] if c is masked. Chosen returns "" if web pages lack the
+// data set.
 func Chosen(c record.Cell) string {
 	if !slices.Contains([]string{"cora", "citeseer", "pubmed"}, c.Data) {
 		return ""

@@ -12,8 +12,6 @@ import (
 	"nodemask/stats"
 )
 
-// In comparison tunedID each regulariser is tuned over its own configurations; in balancedID all regularisers share
-// them.
 const (
 	tunedID    = "table-tuned"
 	balancedID = "table-balanced"

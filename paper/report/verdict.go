@@ -26,8 +26,8 @@ type Verdict struct {
 	Robust     string   // result in other interpretations of the paper; "" if there are none
 	Detectable float64  // for CannotTell: the true difference that trials would find with a power of 80 %
 	Figures    string   // the numbers behind the grade, on one line
-	command    string   // command that shows the evidence; "" means that of the claim's table
-	files      []string // files of trials; nil means those of the claim's table
+	command    string   // command that shows the evidence; "" means the command of the claim's table
+	files      []string // files of trials; nil means the files of the claim's table
 }
 
 const points = "points"
@@ -302,8 +302,9 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades the claim that an effect is above threshold: 0 or, for "loses at most one point", -1. If threshold
-// is 0, [judge.VerdictOf] decides whether the effect is above or below 0. Otherwise the 95 % interval alone decides.
+// gradeCited grades the claim that an effect is above threshold, which is -1 for "loses at most one point", else 0. If
+// threshold is 0, [judge.VerdictOf] decides whether the effect is above or below 0. Otherwise the 95 % interval alone
+// decides.
 //
 //   - reproduced: the effect is above the threshold, except for the next case.
 //   - same direction: the effect is above the threshold, but its whole interval is above 2·v.Published or below

@@ -34,7 +34,7 @@ func main() {
 	}
 	if err != nil {
 		var exit *exec.ExitError
-		if errors.As(err, &exit) { // the program that ran has printed why
+		if errors.As(err, &exit) { // the command that failed has printed the reason
 			os.Exit(exit.ExitCode())
 		}
 		fmt.Fprintln(os.Stderr, "cell:", err)

@@ -112,7 +112,7 @@ func shows(file *ast.File, x ast.Expr, project string) bool {
 	case *ast.SelectorExpr:
 		name, ok := f.X.(*ast.Ident)
 		if !ok || name.Obj != nil {
-			// If the method has no result, the build that shows it fails, and goCommand builds the unchanged cell.
+			// If the method has no result, the build with nb.Show fails, and goCommand builds the unchanged cell.
 			return true
 		}
 		for _, i := range file.Imports {

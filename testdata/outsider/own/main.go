@@ -40,7 +40,7 @@ func main() {
 		x = layers.DropoutStatic(scope.In("dropout"), x, 0.2)
 		return gnn.GAT(scope.In("gat"), edges, x, 1, g.NumClasses()).AttentionDropout(0.2).Mask(mask).Done()
 	}
-	of := func(third bool) train.Dataset { // the loss is over every third node, or over the others
+	of := func(third bool) train.Dataset { // if third, the loss counts nodes 0, 3, 6, …; else the rest
 		counts := make([]bool, g.NumNodes())
 		for v := range counts {
 			counts[v] = (v%3 == 0) == third
