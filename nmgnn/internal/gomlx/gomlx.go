@@ -38,7 +38,7 @@ func (b brief) Error() string {
 func (b brief) Unwrap() error { return b.error }
 
 // Guard must be deferred. If the deferring function panics with an error, Guard stores the error in err, prefixed with
-// doing. A panic with another value is a bug and continues.
+// the parameter doing. A panic with another value is a bug and continues.
 func Guard(err *error, doing string) {
 	switch r := recover().(type) {
 	case nil:
@@ -57,8 +57,8 @@ func CheckOpen(b compute.Backend) error {
 	return nil
 }
 
-// Compile compiles the computation that build adds, which may use the store's variables, for inputs of these shapes.
-// Errors name the backend by id.
+// Compile compiles the computation that the function build makes, for inputs of these shapes. build may use the store's
+// variables. Error messages contain id as the backend's name.
 func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Store, build F,
 	inputs ...shapes.Shape) (*model.Exec, error) {
 	if err := CheckOpen(b); err != nil {
@@ -143,9 +143,8 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// othersParam marks computations that GoMLX's trainers build. In other computations, [Make] records the range of
-// initial values in the scope's parameters. In marked ones it does not, because checkpoints would save these
-// parameters.
+// othersParam marks computations that GoMLX's trainers build. In marked computations, [Make] does not record the range
+// of initial values in the scope's parameters, because checkpoints would save these parameters.
 const othersParam = "/nodemask_others"
 
 // LeaveToOthers lets GoMLX, not [FirstValue], initialise the variables that are made later in g.

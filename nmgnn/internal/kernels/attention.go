@@ -8,19 +8,18 @@ import (
 // Attention is the input of [Product.Attend], which returns y_v = Σ_u drop(α_vu)·mask_u·h_u over the entries (v, u) of
 // each row v, where drop is dropout. In each head, α is the softmax of the scores of row v.
 type Attention struct {
-	// Scores is [slots, heads]; slots are entries and padding. If it is nil, entry (v, u) has the score
-	// LeakyReLU(Source_u + Target_v): Slope is LeakyReLU's slope for negative inputs, Source is [columns, heads] and
-	// Target is [rows, heads].
+	// Scores is [entries+padding, heads]. If Scores is nil, entry (v, u) has the score LeakyReLU(Source_u + Target_v):
+	// Slope is LeakyReLU's slope for negative inputs, Source is [columns, heads] and Target is [rows, heads].
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
-	// Values [columns, width] is h in the formula. Mask [columns, 1] multiplies the rows of h and gets no gradient.
+	// Values [columns, width] has the rows to sum, h_u. Mask [columns, 1] multiplies these rows and gets no gradient.
 	Values, Mask *Node
-	// Present [slots, 1] is 1 for entries to use and 0 for entries to ignore. If nil, all are used.
+	// Present [entries+padding, 1] is 1 for entries to use, else 0. nil means that all are used.
 	Present *Node
-	// Keep [slots, heads] multiplies α, for dropout.
+	// Keep [entries+padding, heads] multiplies the softmax α, to apply dropout.
 	Keep *Node
-	// Bias [1, width] is added to y, unless nil.
+	// Bias [1, width], if not nil, is added to the result y.
 	Bias *Node
 	// Gradients requests gradients towards Scores (or Source and Target), Values and Bias.
 	Gradients bool
@@ -63,8 +62,8 @@ func attendByParts(p Product, a Attention) *Node {
 		}})
 }
 
-// RowSoftmax returns each row's softmax exp(e_vu) / Σ_w exp(e_vw), for each column of e [slots, heads]. [Attention]
-// explains present.
+// RowSoftmax returns each row's softmax exp(e_vu) / Σ_w exp(e_vw), for each column of e [entries+padding, heads].
+// [Attention] explains present.
 func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	there, e := Among(p, e, present)
 	// The maximum only keeps exp in range, so it needs no gradient.
@@ -75,8 +74,9 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	return Mul(q, Targets(p, Inverse(sum), gradients))
 }
 
-// Among returns a copy of e [slots, width] with [Lowest] in slots to ignore, so that no maximum picks them: padding,
-// and slots where present [slots, 1] is zero. counts [slots, width] is true in the other slots.
+// Among returns a copy of e [entries+padding, width] with [Lowest] in rows to ignore, so that no maximum picks them:
+// padding, and rows where present [entries+padding, 1] is zero. counts [entries+padding, width] is true in all other
+// rows.
 func Among(p Product, e, present *Node) (counts, among *Node) {
 	g := e.Graph()
 	if present == nil {

@@ -20,8 +20,8 @@ type Dropped struct {
 	fused  bool
 }
 
-// DropoutOf postpones [Random.DropoutSeen] of x: products with the result apply the dropout, block by block. r must not
-// be nil.
+// DropoutOf postpones [Random.DropoutSeen] of x: [Dropped.Times] applies the dropout to one block of rows at a time. r
+// must not be nil.
 func (r *Random) DropoutOf(x *Node, rate float64, seen *Node) Dropped {
 	return Dropped{x: StopGradient(x), seen: seen, stream: r.Next(), rate: rate, block: DroppedBytes / 4, fused: r.fused &&
 		x.Rank() == 2 && fused.Available(x.Graph())}

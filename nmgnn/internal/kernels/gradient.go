@@ -12,8 +12,8 @@ import (
 )
 
 // Linear returns apply(x), where apply is a linear map: x [m, width] → [rows, width]. adjoint computes the gradient
-// towards x, because automatic differentiation would scatter in random order, or transpose every epoch. Linear panics
-// if apply returns another number of rows.
+// towards x. Automatic differentiation would instead scatter in random order, or transpose a matrix every epoch. Linear
+// panics if apply returns another number of rows.
 func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	y := apply(StopGradient(x))
 	if y.Shape().Dimensions[0] != rows {
@@ -80,9 +80,9 @@ type Argument struct {
 
 // WithAdjoints returns y with the gradients towards its arguments that their Adjoints compute, and no others.
 //
-// GoMLX allows custom gradients on identities only. So y goes through an identity that keeps v, the gradient it
-// receives, and each argument's X through an identity whose gradient is Adjoint(v). Differentiation must reach y's
-// identity before X's. So y depends on X: an element of X minus itself, which is 0, is added to y.
+// GoMLX allows custom gradients on identities only. So y goes through an identity that keeps y's gradient v. Each
+// argument's X goes through an identity whose gradient is Adjoint(v). Differentiation must reach y's identity before
+// X's. So y depends on X: an element of X minus itself, which is 0, is added to y.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
 	for _, a := range arguments {

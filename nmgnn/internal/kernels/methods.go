@@ -18,9 +18,9 @@ func Seeing(p Product, seen *Node) Product {
 	return p
 }
 
-// Reach returns [rows, 1]: 1 for rows where seen [rows, 1] is not zero and for rows that are summed into those, else 0.
-// Rows where mask [rows, 1] is zero are never summed; mask may be nil. If the backend does not skip rows, Reach returns
-// nil, which means all rows.
+// Reach returns [rows, 1]: 1 for rows where seen [rows, 1] is not zero and for rows that [Sum] adds to them, else 0.
+// Sum adds no rows where mask [rows, 1] is zero; mask may be nil. If the backend does not skip rows, Reach returns nil,
+// which means all rows.
 func Reach(p Product, seen, mask *Node) *Node {
 	if !p.fused || seen == nil || !fused.Skips(seen.Graph()) {
 		return nil
@@ -29,7 +29,7 @@ func Reach(p Product, seen, mask *Node) *Node {
 }
 
 // Rooted returns h + [Sum](h) + bias for a square matrix, in one loop, with gradients towards h and bias [1, width]. It
-// returns nil if p uses scatters or the shortcuts of [Lean] are not allowed.
+// returns nil if p uses [ScatterKernel], or if the computation does not allow the shortcuts of [Lean].
 func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	is, zeroOne := lean(h.Graph())
 	if !p.fused || !is || mask != nil && !zeroOne {
@@ -50,8 +50,8 @@ func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	}}, Argument{bias, func(v *Node) *Node { return ReduceAndKeep(v, ReduceSum, 0) }})
 }
 
-// Times returns Σ weights·h over each row's entries: weights [slots, heads], h [columns, width] → [rows, width]. Rows
-// of h where factor [columns, 1] is zero must hold zeros and may be skipped.
+// Times returns Σ weights·h over each row's entries: weights [entries+padding, heads], h [columns, width] → [rows,
+// width]. Rows of h where factor [columns, 1] is zero must hold zeros and may be skipped.
 func (p Product) Times(h, factor, weights *Node) *Node {
 	return times(p.pattern, h, weights, nil, fused.Rows{Heard: factor, Wanted: p.seen})
 }
@@ -81,7 +81,7 @@ func (p Product) Back(v, factor, weights *Node) *Node {
 	return times(p.adjoint, v, weights, positions, fused.Rows{Heard: p.seen, Wanted: factor})
 }
 
-// TotalBack sums e over each column's entries: e [slots, width] → [columns, width].
+// TotalBack sums e over each column's entries: e [entries+padding, width] → [columns, width].
 func (p Product) TotalBack(e *Node) *Node {
 	p.needTransposed()
 	if g := e.Graph(); p.fused {
@@ -106,8 +106,8 @@ func (p Product) SumDropped(h *Node, s Stream, rate float64, gradients bool) *No
 	})
 }
 
-// DropEntries zeroes each number of x [slots, heads] (nil means ones) with probability rate and divides the others by
-// 1-rate. A stream drops the same entries with each [Kernel].
+// DropEntries zeroes each number of x [entries+padding, heads] with probability rate and divides the others by 1-rate.
+// nil x means ones. A stream drops the same entries with each [Kernel].
 func (p Product) DropEntries(s Stream, x *Node, heads int, rate float64) *Node {
 	if p.fused {
 		return s.drop(x, p.Slots(), heads, rate, nil, nil)
@@ -219,8 +219,8 @@ func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 }
 
 // LeakyScores returns a·LeakyReLU(source_u + target_v) for each entry (v, u) and head. Shapes: source [columns, width],
-// target [rows, width], a [heads, width/heads] → [slots, heads]. slope is LeakyReLU's slope for negative inputs. If
-// gradients is true, source, target and a get gradients.
+// target [rows, width], a [heads, width/heads] → [entries+padding, heads]. slope is LeakyReLU's slope for negative
+// inputs. If gradients is true, source, target and a get gradients.
 func (p Product) LeakyScores(source, target, a *Node, slope float64, gradients bool) *Node {
 	if p.fused {
 		pairs := Add(Sources(p, source, gradients), Targets(p, target, gradients))

@@ -62,8 +62,8 @@ func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	return nil
 }
 
-// transposedAt returns a variable [slots, 1]. For each entry, in the order of the transposed matrix, it holds the slot
-// of this entry in the matrix; padding holds the number of slots.
+// transposedAt returns a variable [entries+padding, 1]. For each entry, in the transposed matrix's order, the variable
+// holds the entry's index in the matrix itself. Padding holds p.Slots().
 func (p *parts) transposedAt() *model.Variable {
 	return once(p, "transposed", p.adjoint, int32(p.Slots()), p.transposedFrom)
 }
@@ -86,13 +86,13 @@ func (p *parts) transposedValues() *model.Variable {
 	})
 }
 
-// transposed returns e [slots, width] in the transposed matrix's order of entries, with 0 in padding.
+// transposed returns e [entries+padding, width] in the transposed matrix's order of entries, with 0 in padding.
 func (p *parts) transposed(e *Node) *Node {
 	return Gather(padRows(e, p.Slots()+1), p.transposedAt().NodeValue(e.Graph()))
 }
 
-// Ints returns a variable [slots, 1]: first the numbers that compute returns, one per entry, then padding. Later calls
-// with this name return the same variable. Ints panics on failure.
+// Ints returns a variable [entries+padding, 1]: first the numbers that compute returns, one per entry, then padding.
+// Later calls with this name return the same variable. Ints panics on failure.
 func (p *parts) Ints(name string, padding int32, compute func(m csr.Matrix) []int32) *model.Variable {
 	return once(p, name, p.pattern, padding, compute)
 }

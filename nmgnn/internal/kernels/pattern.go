@@ -82,10 +82,10 @@ func (p *pattern) replace(m csr.Matrix) error {
 // Slots returns the number of slots: entries, plus padding.
 func (p *pattern) Slots() int { return p.room }
 
-// Gather returns row u of h [columns, width] for each entry (v, u): [slots, width].
+// Gather returns row u of h [columns, width] for each entry (v, u): [entries+padding, width].
 func (p *pattern) Gather(h *Node) *Node { return Gather(h, p.column.NodeValue(h.Graph())) }
 
-// Spread returns row v of x [rows, width] for each entry (v, u): [slots, width].
+// Spread returns row v of x [rows, width] for each entry (v, u): [entries+padding, width].
 func (p *pattern) Spread(x *Node) *Node {
 	row := p.rowOf()
 	if p.into.err != nil {
@@ -94,7 +94,7 @@ func (p *pattern) Spread(x *Node) *Node {
 	return Gather(x, row.NodeValue(x.Graph()), true)
 }
 
-// Total sums e over each row's entries: e [slots, width] → [rows, width].
+// Total sums e over each row's entries: e [entries+padding, width] → [rows, width].
 func (p *pattern) Total(e *Node) *Node {
 	if p.fused {
 		return p.in(e.Graph()).Total(e, nil)
@@ -106,8 +106,8 @@ func (p *pattern) Total(e *Node) *Node {
 	return ScatterSum(zeros, p.row.NodeValue(e.Graph()), e, true, false)
 }
 
-// Highest returns the maximum of e over each row's entries, or [Lowest] for a row without entries: e [slots, width] →
-// [rows, width]. e must hold Lowest in padding.
+// Highest returns the maximum of e over each row's entries, or [Lowest] for a row without entries: e [entries+padding,
+// width] → [rows, width]. e must hold Lowest in padding.
 func (p *pattern) Highest(e *Node) *Node {
 	if p.fused {
 		return p.in(e.Graph()).Highest(e)
@@ -120,7 +120,7 @@ func (p *pattern) Highest(e *Node) *Node {
 }
 
 // Agreement returns, for each entry (v, u) and head, the inner product of that head's columns of x_v and h_u: x [rows,
-// width], h [columns, width] → [slots, heads].
+// width], h [columns, width] → [entries+padding, heads].
 func (p *pattern) Agreement(x, h *Node, heads int) *Node {
 	if p.fused {
 		return p.in(x.Graph()).Agreement(x, h, heads)

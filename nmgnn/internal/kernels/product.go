@@ -32,7 +32,7 @@ func Kernels() []Kernel { return []Kernel{FusedKernel, ScatterKernel} }
 
 // Plan says how to compute with a graph. [PlanFor] chooses it.
 type Plan struct {
-	Kernel Kernel // for sums over neighbours, and for sparse features
+	Kernel Kernel // computes sums over neighbours, and products with sparse features
 	// DenseFeatures means to store features as a dense matrix.
 	DenseFeatures bool
 	// Transposed means to store dense features transposed, too; otherwise the pure-Go backend would transpose them
@@ -70,23 +70,22 @@ type Options struct {
 	// Gradients allows gradients, which need the transposed matrix.
 	Gradients bool
 	// With [FusedKernel], Slots is the largest number of entries that a matrix for [Product.Replace] may have. A number
-	// below that of the first matrix is ignored.
+	// below the first matrix's number of entries is ignored.
 	Slots int
 	// Share, if not nil, is a backend to share memory with, which speeds up Replace.
 	Share compute.Backend
 }
 
 // Product is a sparse matrix [rows, columns] whose structure is held in variables, for use inside a computation.
-//
-// Data for entries are tensors [slots, width] with one row per slot. Every entry has a slot; the remaining slots are
-// padding. In padding, weights and the argument of Total must be 0; other data may have any value. Several heads divide
-// the width equally, in order. nil weights, masks and factors mean ones.
+// Data for entries are tensors [entries+padding, width], whose rows are called slots. In padding, weights and the
+// argument of Total must be 0; other data may have any value. Several heads divide the width equally, in order. nil
+// weights, masks and factors mean ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement do not.
 type Product struct {
 	*parts
-	seen *Node // [rows, 1], from [Seeing]; nil means all rows
+	seen *Node // [rows, 1]: the argument seen of [Seeing]; nil means that all rows are read
 }
 
 // parts is the data that a product shares with the result of [Seeing].

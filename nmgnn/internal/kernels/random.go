@@ -36,8 +36,8 @@ func (r *Random) DropoutSeen(x *Node, rate float64, seen *Node) *Node {
 	return Mul(x, r.Next().Keep(Positions(x.Graph(), nil, x.Shape().Dimensions), rate))
 }
 
-// DropoutReLU is [Random.DropoutSeen] of max(x, 0), in one loop. It returns nil if nothing is dropped or [Lean] does
-// not allow the loop.
+// DropoutReLU is [Random.DropoutSeen] of max(x, 0), in one loop. It returns nil if nothing is dropped, or if the
+// computation does not allow the shortcuts of [Lean].
 func (r *Random) DropoutReLU(x *Node, rate float64, seen *Node) *Node {
 	is, _ := lean(x.Graph())
 	if r == nil || rate == 0 || !r.fused || !is || x.Rank() != 2 {
@@ -74,8 +74,8 @@ func (s Stream) half(i int) *Node {
 	return mix(BitwiseXor(key, Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
 }
 
-// drop returns x (nil: ones) times [Stream.Keep] of x's positions, counted row by row. Elements where gate is below 0
-// become 0.
+// drop multiplies x with [Stream.Keep] of its elements' positions, counted row by row. nil x means ones. Elements where
+// gate is below 0 become 0.
 func (s Stream) drop(x *Node, rows, columns int, rate float64, seen, gate *Node) *Node {
 	draw, scale := s.dropped(rate)
 	return fused.Drop(draw, scale, x, rows, columns, seen, gate)

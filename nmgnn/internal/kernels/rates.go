@@ -8,8 +8,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rates keeps drop rates in variables, so that the rates can change without recompiling. A compiled dropout keeps its
-// first rate as a key, by which it looks up its current rate.
+// Rates keeps drop rates in variables, so that the rates can change without recompiling. A dropout's rate at
+// compilation determines which element of the variables the dropout reads.
 type Rates struct {
 	compiled       []float64
 	bounds, scales *model.Variable // nil if there are no rates

@@ -9,17 +9,17 @@ import (
 	"nodemask/csr"
 )
 
-// Sum returns Σ mask·h over each row's entries: h [columns, width], mask [columns, 1] → [rows, width]. keep [slots, 1]
-// multiplies the terms. Only h gets a gradient. Where mask is zero, rows of h may be skipped.
+// Sum returns Σ mask·h over each row's entries: h [columns, width], mask [columns, 1] → [rows, width]. keep
+// [entries+padding, 1] multiplies the terms. Only h gets a gradient. Where mask is zero, rows of h may be skipped.
 func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 	h, factor := masked(p.fused, h, mask)
 	return linear(gradients, h, p.Rows(), func(h *Node) *Node { return p.Times(h, factor, keep) },
 		func(v *Node) *Node { return p.Back(v, factor, keep) })
 }
 
-// masked prepares a product with mask·h. If the kernel may skip masked rows, product is h and factor is the mask.
-// Otherwise product is mask·h, and factor is the mask only where it speeds the kernel up, else nil.
-func masked(fused bool, h, mask *Node) (product, factor *Node) {
+// masked returns arguments for [Product.Times], to multiply with mask·h. If the kernel may skip masked rows, input is h
+// and factor is the mask. Otherwise, input is mask·h, and factor is the mask if that speeds the kernel up, else nil.
+func masked(fused bool, h, mask *Node) (input, factor *Node) {
 	if mask == nil {
 		return h, nil
 	}
@@ -33,13 +33,13 @@ func masked(fused bool, h, mask *Node) (product, factor *Node) {
 	return Mul(h, mask), factor
 }
 
-// Values returns the matrix's values as a variable [slots, 1], with 0 in padding.
+// Values returns the matrix's values as a variable [entries+padding, 1], with 0 in padding.
 func Values(p Product) *model.Variable {
 	return p.Floats("value", func(m csr.Matrix) []float32 { return m.Values })
 }
 
-// WeightedSum returns Σ_u weights_vu·h_u for each row v: weights [slots, heads], h [columns, width] → [rows, width],
-// with gradients towards both.
+// WeightedSum returns Σ_u weights_vu·h_u for each row v: weights [entries+padding, heads], h [columns, width] → [rows,
+// width], with gradients towards both.
 func WeightedSum(p Product, weights, h *Node, gradients bool) *Node {
 	heads := weights.Shape().Dimensions[1]
 	weights = Mul(weights, Valid(p, h.Graph()))
@@ -52,25 +52,25 @@ func WeightedSum(p Product, weights, h *Node, gradients bool) *Node {
 		Argument{weights, func(v *Node) *Node { return p.Agreement(v, value, heads) }})
 }
 
-// Sources returns row u of h [columns, width] for each entry (v, u): [slots, width].
+// Sources returns row u of h [columns, width] for each entry (v, u): [entries+padding, width].
 func Sources(p Product, h *Node, gradients bool) *Node {
 	return linear(gradients, h, p.Slots(), p.Gather,
 		func(v *Node) *Node { return p.TotalBack(Mul(v, Valid(p, h.Graph()))) })
 }
 
-// Targets returns row v of h [rows, width] for each entry (v, u): [slots, width].
+// Targets returns row v of h [rows, width] for each entry (v, u): [entries+padding, width].
 func Targets(p Product, h *Node, gradients bool) *Node {
 	return linear(gradients, h, p.Slots(), p.Spread, func(v *Node) *Node { return Total(p, v, false) })
 }
 
-// Total sums each row's entries, ignoring padding: e [slots, width] → [rows, width].
+// Total sums each row's entries, ignoring padding: e [entries+padding, width] → [rows, width].
 func Total(p Product, e *Node, gradients bool) *Node {
 	total := func(e *Node) *Node { return p.Total(Mul(e, Valid(p, e.Graph()))) }
 	return linear(gradients, e, p.Rows(), total, p.Spread)
 }
 
-// RowMax returns each row's maximum, or 0 for a row without entries: e [slots, width] → [rows, width]. present [slots,
-// 1] is 1 for entries that count; nil means all. Equal maxima share the gradient.
+// RowMax returns each row's maximum, or 0 for a row without entries: e [entries+padding, width] → [rows, width].
+// present [entries+padding, 1] is 1 for entries that count; nil means all. Equal maxima share the gradient.
 func RowMax(p Product, e, present *Node, gradients bool) *Node {
 	fixed := StopGradient(e)
 	is, among := Among(p, fixed, present)
@@ -85,7 +85,7 @@ func RowMax(p Product, e, present *Node, gradients bool) *Node {
 	return WithAdjoints(y, Argument{e, func(v *Node) *Node { return Mul(share, p.Spread(v)) }})
 }
 
-// Valid returns 1 for entries and 0 for padding: [slots, 1].
+// Valid returns 1 for entries and 0 for padding: [entries+padding, 1].
 func Valid(p Product, g *Graph) *Node {
 	return p.Floats("valid", func(m csr.Matrix) []float32 {
 		return slices.Repeat([]float32{1}, m.NumEntries())

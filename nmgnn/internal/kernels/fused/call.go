@@ -40,9 +40,9 @@ const (
 	gateBit
 )
 
-// Rows tells a kernel which rows it may skip, and what it adds to its sums. Each field may be nil.
+// Rows tells a kernel which rows may be skipped, and what to add to the sums. Each field may be nil.
 type Rows struct {
-	// Heard [columns, 1] is zero for rows of the multiplied matrix, such as h in [Matrix.Times], that count as zero. If
+	// Heard [columns, 1] is zero where a row of the multiplied matrix, such as h in [Matrix.Times], counts as zero. If
 	// [Skips] returns true, kernels skip these rows; otherwise, the rows must hold zeros.
 	Heard *Node
 	// Wanted [rows, 1] is zero for result rows that need not be computed. Of the kernels in Go, only [Matrix.Times]
@@ -223,12 +223,11 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
 }
 
-// Drop returns x [rows, columns] (nil: ones), with some elements set to zero and the others multiplied by scale [1, 1].
-// Element i, counted row by row, becomes zero if mix(mix(i ^ a) + b) < c; mix is the hash function lowbias32, and draw
-// [1, 3] uint32 is (a, b, c). wanted is as in [Rows].
-//
-// Elements where gate [rows, columns] is below 0 become 0, too. gate may be nil; it must be nil unless [Skips] returns
-// true.
+// Drop returns x [rows, columns] with some elements set to zero and the others multiplied by scale [1, 1]. nil x means
+// ones. Element i, counted row by row, becomes zero if mix(mix(i ^ a) + b) < c; mix is the hash function lowbias32, and
+// draw [1, 3] uint32 is (a, b, c). wanted is as in [Rows].
+// If gate [rows, columns] is not nil, elements where gate is below 0 become 0, too. gate must be nil unless [Skips]
+// returns true.
 func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	must("x", x, rows, columns)
 	must("gate", gate, rows, columns)
@@ -275,7 +274,7 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("v", v, rows, -1)
 	must("w", w, rows, width(v))
 	mustDivide(width(x), width(v))
-	parts := [2]int{min(rows, 64), width(x)} // equally many partial sums on all backends, so that totals are equal
+	parts := [2]int{min(rows, 64), width(x)} // the same number of partial sums on every backend, for equal rounding
 	out := call(scoreBackwardKernel, [][2]int{{rows, width(x)}, parts, parts}, x, a, b, v, w)
 	total := func(parts *Node) *Node { return Reshape(ReduceSum(parts, 0), 1, width(x)) }
 	return out[0], total(out[1]), total(out[2])
@@ -315,7 +314,7 @@ func ELU(x, v *Node) *Node {
 // Available reports whether the computation's backend runs all kernels.
 func Available(g *Graph) bool { return RunsOn(g.Backend()) }
 
-// RunsOn reports whether a backend runs all kernels; [Intercepted] and [Register] return why not.
+// RunsOn reports whether a backend runs all kernels. If not, [Intercepted] or [Register] returns the reason.
 func RunsOn(b compute.Backend) bool {
 	_, isGo := runsInGo(b)
 	return isGo || takesForeign(b)

@@ -20,13 +20,13 @@ import (
 // New releases may change internals, so only versions that were tried are accepted.
 
 // Before adding a version to triedGo, compare its files internal/gobackend/{exec,executable,builder,buffers}.go,
-// ops/call.go and dot/matmul/nosimd*.go with those of the last version there, and run this package's tests with -race.
+// ops/call.go and dot/matmul/nosimd*.go with those of the last version listed, and run this package's tests with -race.
 const goModule = "github.com/gomlx/compute"
 
 var triedGo = []string{"v0.1.3", "v0.1.6"}
 
-// checkVersion returns an error unless function comes from a tried version of module. It reads the version from the
-// path of the function's file. Paths of vendored and replaced modules have no version, so they are refused.
+// checkVersion returns an error unless function belongs to a version of module that tried lists. It reads the version
+// from the path of the function's file. It refuses vendored and replaced modules, because their paths have no version.
 func checkVersion(function any, module string, tried []string) error {
 	f := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
 	file, _ := f.FileLine(f.Entry())
@@ -77,8 +77,8 @@ func locate(b compute.Backend) (*goInsides, error) {
 }
 
 // interceptedGo locates the pure-Go backend's internals; notIntercepted says why this version cannot run the kernels.
-// Running backends read GoMLX's tables of operations, so the tables are changed only at program start. The new
-// functions check which backend calls them.
+// Running backends read GoMLX's tables of operations, so the tables are changed only at program start. Functions put
+// into the tables check which backend calls them.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (t *goInsides, err error) {
@@ -114,7 +114,7 @@ type kernelCall struct {
 	results []shapes.Shape
 }
 
-// replace makes the placeholder call that returned these results execute the function run instead.
+// replace makes the call that returned these results execute the function run, instead of a placeholder.
 func (t *goInsides) replace(results []*Node, run func(x, y []array)) {
 	kernel := &kernelCall{run: run}
 	for _, y := range results {

@@ -16,7 +16,7 @@ import (
 )
 
 // Before adding a version to triedXLA, compare its files stablehlo/{customcall,statement,value}.go and
-// compute/xla/{backend,builder,ops}.go with those of the last version there, and run this package's tests.
+// compute/xla/{backend,builder,ops}.go with those of the last version listed, and run this package's tests.
 const xlaModule = "github.com/gomlx/go-xla"
 
 var triedXLA = []string{"v0.4.1", "v0.4.5"}

@@ -80,8 +80,8 @@ func Hasten(b compute.Backend) (end func()) {
 	return func() { t.asked.Delete(pointer) }
 }
 
-// few is a number of elements: smaller arrays are not worth a call of package lanes.
-const few = 64
+// laneMinimum is the least number of elements that is worth a call of package lanes.
+const laneMinimum = 64
 
 // haveLanes is a variable, so that tests can replace it.
 var haveLanes = lanes.Have
@@ -146,7 +146,7 @@ func binary(f lanes.Function) loop {
 	return func(t *goInsides, _ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 		x, xDimensions, isX := t.numbers(inputs[0])
 		z, zDimensions, isZ := t.numbers(inputs[1])
-		if !isX || !isZ || max(len(x), len(z)) < few {
+		if !isX || !isZ || max(len(x), len(z)) < laneMinimum {
 			return nil, nil
 		}
 		w, alike, found := walkOf(xDimensions, zDimensions, len(x), len(z))
@@ -207,7 +207,7 @@ func rows(f lanes.Function, x, z, y []float32) {
 func unary(f lanes.Function) loop {
 	return func(t *goInsides, _ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 		x, _, found := t.numbers(inputs[0])
-		if !found || len(x) < few || !haveLanes() {
+		if !found || len(x) < laneMinimum || !haveLanes() {
 			return nil, nil
 		}
 		return func(y []float32) { f.Run(0, 0, lanes.Slice(x), lanes.Slice(y), lanes.Int(len(x))) }, []int{0}
@@ -219,7 +219,7 @@ func (t *goInsides) where(_ unsafe.Pointer, inputs []unsafe.Pointer) (fill func(
 	chosen, isBool := (*(*any)(unsafe.Add(inputs[0], t.flat))).([]bool)
 	x, _, isX := t.numbers(inputs[1])
 	z, _, isZ := t.numbers(inputs[2])
-	if !isBool || !isX || !isZ || len(chosen) < few || min(len(x), len(z)) == 0 {
+	if !isBool || !isX || !isZ || len(chosen) < laneMinimum || min(len(x), len(z)) == 0 {
 		return nil, nil
 	}
 	each := func(x []float32) int { return min(len(x)-1, 1) }
@@ -245,7 +245,7 @@ func (t *goInsides) axes(node unsafe.Pointer) []int {
 
 func (t *goInsides) columnSums(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	x, d, found := t.numbers(inputs[0])
-	if !found || len(d) != 2 || len(x) < few || !slices.Equal(t.axes(node), []int{0}) {
+	if !found || len(d) != 2 || len(x) < laneMinimum || !slices.Equal(t.axes(node), []int{0}) {
 		return nil, nil
 	}
 	return func(y []float32) {
@@ -260,7 +260,6 @@ func (t *goInsides) columnSums(node unsafe.Pointer, inputs []unsafe.Pointer) (fi
 	}, nil
 }
 
-// If the axes keep their order, transpose is a copy.
 func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	x, d, found := t.numbers(inputs[0])
 	axes := t.axes(node)
@@ -272,7 +271,7 @@ func (t *goInsides) transpose(node unsafe.Pointer, inputs []unsafe.Pointer) (fil
 		return func(y []float32) { copy(y, x) }, []int{0}
 	}
 	return func(y []float32) {
-		if haveLanes() && len(x) >= few {
+		if haveLanes() && len(x) >= laneMinimum {
 			lanes.Transpose.Run(0, 0, lanes.Slice(x), lanes.Slice(y), lanes.Int(d[0]), lanes.Int(d[1]))
 			return
 		}
@@ -304,7 +303,7 @@ func list[T any](t *goInsides, node unsafe.Pointer, name string) []T {
 func (t *goInsides) slice(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int) {
 	x, d, found := t.numbers(inputs[0])
 	starts, to := list[int](t, node, "starts"), t.shapeOf(node)
-	if !found || len(d) != 2 || len(x) < few || len(starts) != 2 ||
+	if !found || len(d) != 2 || len(x) < laneMinimum || len(starts) != 2 ||
 		!slices.Equal(list[int](t, node, "strides"), []int{1, 1}) {
 		return nil, nil
 	}
@@ -319,7 +318,7 @@ func (t *goInsides) pad(node unsafe.Pointer, inputs []unsafe.Pointer) (fill func
 	x, d, found := t.numbers(inputs[0])
 	number, _, filled := t.numbers(inputs[1])
 	to, axes := t.shapeOf(node), list[compute.PadAxis](t, node, "axesConfig")
-	if !found || !filled || len(d) != 2 || len(x) < few || len(axes) != 2 || axes[0] != (compute.PadAxis{}) ||
+	if !found || !filled || len(d) != 2 || len(x) < laneMinimum || len(axes) != 2 || axes[0] != (compute.PadAxis{}) ||
 		axes[1].Interior != 0 || axes[1].Start < 0 || axes[1].Start+d[1] > to[1] {
 		return nil, nil
 	}

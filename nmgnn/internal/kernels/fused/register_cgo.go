@@ -28,7 +28,7 @@ import (
 )
 
 // KeepMemory makes glibc keep freed memory for reuse in the whole process, since XLA allocates intermediate results at
-// each run. If an environment variable already configures that, KeepMemory does nothing.
+// each run. If an environment variable already configures glibc's memory, KeepMemory does nothing.
 func KeepMemory() { C.nm_keep_memory() }
 
 // registerHandlers needs the path of a plugin that is loaded already.

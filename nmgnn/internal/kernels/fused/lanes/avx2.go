@@ -11,8 +11,8 @@ func AddRows(y, h []float32, columns []int32, stride int, weights []float32, pos
 		unsafe.SliceData(positions))
 }
 
-// AddRowsOf8Heads is [AddRows] with eight heads of eight numbers each. The weights of entry i begin at
-// weights[8·at(i)], one for each head.
+// AddRowsOf8Heads is [AddRows] with eight heads of eight numbers each. The heads' weights of entry i begin at
+// weights[8·at(i)]; [AddRows] explains at.
 func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows8x8(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights),
@@ -20,8 +20,8 @@ func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []floa
 }
 
 // AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k] for k < n, and returns n: len(y) rounded down
-// to a multiple of eight. Arguments are as in [AddRows]. It adds four terms at once, (w0·h0 + w1·h1) + (w2·h2 + w3·h3),
-// and the last few one by one, rounding each product.
+// to a multiple of eight. at and the arguments are as in [AddRows]. AddFours adds four terms at once, (w0·h0 + w1·h1) +
+// (w2·h2 + w3·h3), and the last one to three terms singly, rounding each product.
 func AddFours(y, h []float32, columns []int32, stride int, weights []float32, step int, positions []int32) int {
 	n := len(y) &^ 7
 	if len(columns) == 0 {

@@ -1,9 +1,9 @@
-// Package lanes has loops of package fused in vector instructions, which Go's compiler does not use. Results equal
-// those of the loops in Go bit for bit.
+// Package lanes has loops of package fused, written with vector instructions because Go's compiler emits none. Results
+// equal those of the loops in Go bit for bit.
 //
-// On amd64, the functions of avx2.go call AVX2 assembly, which package fused may not hold, as it uses cgo. In
-// WebAssembly each [Function] is in the module lanes.wasm (built from lanes.c by build.sh), which shares the program's
-// memory, so calls copy nothing.
+// On amd64, the functions of avx2.go call AVX2 assembly. Package fused may not contain assembly, because it uses cgo.
+// In WebAssembly, each [Function] is in the module lanes.wasm, which build.sh builds from lanes.c. This module shares
+// the program's memory, so calls copy nothing.
 package lanes
 
 import (

@@ -41,8 +41,8 @@ var start = sync.OnceValue(func() (works bool) {
 	return shared()
 })
 
-// program returns the JavaScript object that runs this program. syscall/js does not export it; in wasm_exec.js its id
-// is the one after the global object's.
+// program returns the JavaScript object that runs this program. syscall/js does not export this object. In
+// wasm_exec.js, its id is the global object's id plus one.
 func program() js.Value {
 	global := js.Global()
 	own := global
