@@ -21,8 +21,7 @@ type Loaded struct {
 	sparse *sparseFeatures // nil if the features are stored densely
 	dense  *model.Variable
 	denseT *model.Variable // transpose of the field dense; nil if the backend is not faster with it
-	// If sparse features are stored densely, positions holds each element's index among the sparse entries. Dropout
-	// draws random numbers by this index.
+	// If sparse features are stored densely, dropout uses positions: each element's index among the sparse entries.
 	positions *model.Variable
 	large     bool // the field dense is too large to be copied
 }

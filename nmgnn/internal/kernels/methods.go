@@ -29,7 +29,7 @@ func Reach(p Product, seen, mask *Node) *Node {
 }
 
 // Rooted returns h + [Sum](h) + bias for a square matrix, in one loop, with gradients towards h and bias [1, width]. It
-// returns nil if p uses [ScatterKernel], or if the computation does not allow the shortcuts of [Lean].
+// returns nil if p uses [ScatterKernel], or if the shortcuts of [Lean] are not allowed.
 func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	is, zeroOne := lean(h.Graph())
 	if !p.fused || !is || mask != nil && !zeroOne {
@@ -209,7 +209,7 @@ func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
 		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)}
 	})
-	// source and target are joined in one node, at which both gradients arrive together.
+	// source and target become one node, so that both gradients arrive together.
 	source, target = fused.Score(x, fa, fb, dims[0])
 	both := WithAdjoints(Concatenate([]*Node{source, target}, 1),
 		Argument{h, func(v *Node) *Node { return backward(v).x }},

@@ -37,7 +37,7 @@ func (r *Random) DropoutSeen(x *Node, rate float64, seen *Node) *Node {
 }
 
 // DropoutReLU is [Random.DropoutSeen] of max(x, 0), in one loop. It returns nil if nothing is dropped, or if the
-// computation does not allow the shortcuts of [Lean].
+// shortcuts of [Lean] are not allowed.
 func (r *Random) DropoutReLU(x *Node, rate float64, seen *Node) *Node {
 	is, _ := lean(x.Graph())
 	if r == nil || rate == 0 || !r.fused || !is || x.Rank() != 2 {

@@ -227,7 +227,7 @@ func scoreBackward(x, y []array) {
 	})
 }
 
-// exp returns e^x for x ≤ 0, off by at most two units in the last place. It is 2^n·e^r with n an integer and |r| ≤
+// exp returns e^x for x ≤ 0, off by at most two units in the last place. It is 2^n·e^r with integer n and |r| ≤
 // ln(2)/2; a polynomial gives e^r.
 func exp(x float32) float32 {
 	x = max(x, -87)

@@ -21,7 +21,7 @@ func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []floa
 
 // AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k] for k < n, and returns n: len(y) rounded down
 // to a multiple of eight. at and the arguments are as in [AddRows]. AddFours adds four terms at once, (w0·h0 + w1·h1) +
-// (w2·h2 + w3·h3), and the last one to three terms singly, rounding each product.
+// (w2·h2 + w3·h3), and up to three last terms singly, rounding each product.
 func AddFours(y, h []float32, columns []int32, stride int, weights []float32, step int, positions []int32) int {
 	n := len(y) &^ 7
 	if len(columns) == 0 {
