@@ -25,7 +25,7 @@ const goModule = "github.com/gomlx/compute"
 
 var triedGo = []string{"v0.1.3", "v0.1.6"}
 
-// checkVersion returns an error unless function belongs to a version of module that tried lists. It reads the version
+// checkVersion returns an error unless function belongs to a version of module listed in tried. It reads the version
 // from the path of the function's file. It refuses vendored and replaced modules, because their paths have no version.
 func checkVersion(function any, module string, tried []string) error {
 	f := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
