@@ -42,7 +42,7 @@ type adjacency struct {
 	product kernels.Product
 	self    *adjacency      // the same graph with a self-loop at each v; made on first use
 	isSelf  bool            // v is in N_v
-	degrees *model.Variable // |N_v| [nodes, 1]; nil: each row's entries are counted
+	degrees *model.Variable // |N_v| [nodes, 1]; nil: counted from the adjacency matrix
 	own     *model.Variable // [nodes, 1]: 1 for rows that SetOwn marks; nil: all marked
 	// readsAll means that an operation other than a sum reads the entries, so masked entries may change results.
 	readsAll bool

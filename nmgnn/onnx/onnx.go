@@ -16,8 +16,7 @@
 // Any number of nodes and edges works. The metadata holds class names (a JSON list), settings (JSON), the data set's
 // name, the seed and the program's version.
 //
-// Package protowire of google.golang.org/protobuf encodes ONNX's few messages; generated code would be thousands of
-// lines.
+// Package protowire encodes ONNX's few messages, because generated code would be thousands of lines.
 package onnx
 
 import (

@@ -81,7 +81,6 @@ func tensor(name string, x message) message {
 	return message{}.text(1, name).bytes(5, x).int(20, tensorKind)
 }
 
-// floats returns a TensorProto: a scalar if dims is empty.
 func floats(name string, numbers []float32, dims ...int) message {
 	m := tensorOf(name, float32s, 4*len(numbers), dims)
 	for _, x := range numbers {

@@ -34,7 +34,7 @@ type Result struct {
 // tolerance allows for rounding: float32 sums over the tree are in another order than those over the graph.
 const tolerance = 1e-5
 
-// Holds reports whether the results agree within 1e-5.
+// Holds reports whether graph and tree gave the same h_v^(k) within 1e-5.
 func (t Result) Holds() bool { return t.Difference <= tolerance }
 
 // Options select the tree that [Check] runs the model on.
@@ -42,8 +42,8 @@ type Options struct {
 	// Mask marks masked nodes of the graph; nil: none.
 	Mask []bool
 	// Pruned removes masked nodes from the tree instead of masking them. Set it for all layers but GAT and GATv2, whose
-	// softmax includes masked neighbours (section 5: normalise, then mask). Without Pruned, a layer that wrongly
-	// ignores the mask passes the check.
+	// softmax includes masked neighbours: section 5 of the paper normalises, then masks. Without Pruned, a layer that
+	// wrongly ignores the mask passes the check.
 	Pruned bool
 	// Limit is the largest number of tree nodes; 0 means [aggtree.DefaultLimit].
 	Limit int

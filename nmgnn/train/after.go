@@ -49,9 +49,9 @@ func (t *trainer) Representations() (all []infer.Representation, err error) {
 	return t.represent(t.test.data)
 }
 
-// testGraph identifies a test graph. The field view is the index of its view: 0 for the trainer's view, i for
-// [options].Also[i-1]. If cached is set, only edges from train nodes remain ([datasets.View.CachedEdges]); if together
-// is set too, also edges between new nodes.
+// testGraph identifies the test graph of a [datasets.View]. The field view is this view's index: 0 for the trainer's
+// view, i for [options].Also[i-1]. If cached is set, only edges from train nodes remain ([datasets.View.CachedEdges]).
+// If together is also set, edges between new nodes remain too.
 type testGraph struct {
 	view             int
 	cached, together bool
@@ -60,7 +60,7 @@ type testGraph struct {
 // arrivals is a loaded test graph. It shares the features of the trainer's test graph.
 type arrivals struct {
 	data *nmgnn.Loaded
-	of   *datasets.View // the trainer's view when the field data was filled
+	of   *datasets.View // value of the trainer's field view when the field data was last filled
 }
 
 // loaded returns g's edges with the features of the trainer's test graph, which must contain g's nodes.
@@ -96,8 +96,8 @@ func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	return a.data, err
 }
 
-// onNodes returns a phase's edges as a graph whose node i is nodes[i]. The list nodes holds the phase's nodes or all
-// nodes. Nodes outside the phase get no edges.
+// onNodes returns the edges of a training, validation or test phase as a graph whose node i is nodes[i]. The list nodes
+// holds the phase's nodes or all nodes. Nodes outside the phase get no edges.
 func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	if len(phase.Nodes) == len(nodes) {
 		return phase.Edges, nil

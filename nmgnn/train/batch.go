@@ -11,7 +11,8 @@ import (
 
 type shape struct {
 	own int // largest number of nodes in a cluster
-	// number of rows of a batch: own + the largest number of outside neighbours of a cluster + 1 if filler is set
+	// number of rows of a batch: the field own, plus the largest number of outside neighbours of a cluster, plus 1 if
+	// filler is set
 	nodes  int
 	edges  int // largest number of edges into a cluster's nodes
 	values int // largest number of sparse feature values in a batch
@@ -20,8 +21,8 @@ type shape struct {
 
 // batch holds the nodes of one cluster (own), their neighbours outside it (halo), and all edges into the own nodes.
 type batch struct {
-	own, halo []int32    // node numbers in the graph, ascending
-	edges     *csr.Graph // rows of own nodes, then rows of halo nodes, which are empty
+	own, halo []int32    // cluster nodes and outside neighbours: ascending node numbers in the graph
+	edges     *csr.Graph // a row for each cluster node, then empty rows for outside neighbours
 }
 
 type places struct {
@@ -34,14 +35,14 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround returns the halo of the cluster own, which is all neighbours outside the cluster, and the number of edges
-// into the cluster's nodes. Both leave out halo nodes for which skip returns true.
-func (p *places) surround(g *csr.Graph, own []int32, skip func(u int32) bool) (halo []int32, edges int) {
-	for i, v := range own {
+// surround returns the halo of a cluster, which is all neighbours outside the cluster, and the number of edges into the
+// cluster's nodes. Both leave out halo nodes for which skip returns true.
+func (p *places) surround(g *csr.Graph, cluster []int32, skip func(u int32) bool) (halo []int32, edges int) {
+	for i, v := range cluster {
 		p.of[v] = int32(i)
 	}
 	halo = p.halo[:0]
-	for _, v := range own {
+	for _, v := range cluster {
 		for _, u := range g.Neighbours(v) {
 			switch p.of[u] {
 			case nowhere:
@@ -66,10 +67,10 @@ func (p *places) forget(own, halo []int32) {
 	}
 }
 
-// cut returns the batch of the cluster own, without halo nodes for which skip returns true. The batch is valid until
-// the next call.
-func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool) batch {
-	halo, edges := p.surround(g, own, skip)
+// cut returns the batch of a cluster, without halo nodes for which skip returns true. The batch is valid until the next
+// call.
+func (p *places) cut(g *csr.Graph, cluster []int32, s shape, skip func(u int32) bool) batch {
+	halo, edges := p.surround(g, cluster, skip)
 	p.sort(halo)
 	for i, u := range halo {
 		p.of[u] = int32(s.own + i)
@@ -77,7 +78,7 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 	l := &p.local
 	l.Offsets = slices.Grow(l.Offsets[:0], s.nodes+1)
 	l.Indices = slices.Grow(l.Indices[:0], max(edges, s.edges))[:0]
-	for _, v := range own {
+	for _, v := range cluster {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
 		// Column numbers must ascend, and cluster nodes have lower numbers than halo nodes.
 		outside, row := 0, g.Neighbours(v)
@@ -100,12 +101,12 @@ func (p *places) cut(g *csr.Graph, own []int32, s shape, skip func(u int32) bool
 		}
 	}
 	s.pad(l)
-	p.forget(own, halo)
-	return batch{own: own, halo: halo, edges: l}
+	p.forget(cluster, halo)
+	return batch{own: cluster, halo: halo, edges: l}
 }
 
-// pad adds empty rows to l up to s.nodes rows. If s.filler is set, it then adds edges to the last row up to s.edges
-// edges.
+// pad adds empty rows to l until l has s.nodes rows. If s.filler is set, pad then adds self-loops of the last node
+// until l has s.edges edges.
 func (s shape) pad(l *csr.Graph) {
 	for len(l.Offsets) <= s.nodes {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
@@ -184,8 +185,8 @@ func Spill(g *datasets.Graph) error {
 	return nil
 }
 
-// readAs returns x or, if normalized is set, x with normalized rows. own is the file with the normalized dense
-// features; it is nil otherwise.
+// readAs returns x or, if normalized is set, x with normalized rows. The result own holds the normalized features
+// if they are dense; otherwise own is nil.
 func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:

@@ -39,7 +39,7 @@ type engine struct {
 }
 
 type scored struct {
-	nodes  [][]int32 // for each cluster, the positions in it of the nodes in the loss
+	nodes  [][]int32 // positions, within each cluster, of the nodes in the loss
 	labels [][]int32
 	most   int
 	all    int

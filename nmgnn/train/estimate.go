@@ -97,9 +97,9 @@ const (
 
 	weightCopies = 5 // weights, gradients, Adam's two moments, the best weights
 	outputCopies = 5 // a layer's output, its gradient, and temporaries
-	passCopies   = 2 // in inference: a layer's output on device and host
+	passCopies   = 2 // copies of a layer's output in inference: on device and host
 	entryCopies  = 8
-	scoreCopies  = 2 // logits; up to 4 copies, not estimated, if the train graph is the whole graph
+	scoreCopies  = 2 // copies of the logits; in fact up to 4 if the train graph is the whole graph
 )
 
 func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
@@ -123,11 +123,11 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	return weights, hidden
 }
 
-// trial returns how many bytes one trial takes in addition to what its process takes anyway.
+// trial returns how many bytes one trial takes besides those of its process.
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {
-		// The factors count column numbers and values, features and their transpose, and several graphs.
+		// The factors count each value and column number, in features and their transpose, for several graphs.
 		features = 4 * 2 * float64(s.Values)
 	}
 	weights, hidden := s.numbers(p)

@@ -106,8 +106,8 @@ type RunOptions struct {
 	Jobs     int                // number of parallel trials, 0 means 1; results do not depend on it
 	Progress func(Progress)     // called after each epoch, never concurrently
 	Done     func(int, *Result) // called after each trial with the position of its seed, never concurrently
-	// KeepBest keeps weights, predictions, cache and split only in the result with the best validation score. Other
-	// results lose theirs after a call of Done.
+	// KeepBest keeps weights, predictions, cache and split only in the result with the best validation score. Done
+	// still receives all four of every result.
 	KeepBest bool
 }
 
@@ -154,7 +154,7 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 	})
 }
 
-// series runs an experiment's trials, one per seed. Its method run is safe for concurrent use.
+// series runs an experiment's trials. Its method run is safe for concurrent use.
 type series struct {
 	x       Experiment
 	seeds   []uint64
@@ -300,7 +300,7 @@ type Result struct {
 	Nodes     *NodeCounts       // nil in the transductive setting and from InBatches
 	MAD       *stats.Smoothness // nil unless Experiment.Smoothness is set
 	Cached    *stats.Metrics    // test scores of prediction from the cache; nil without CacheInference
-	Apart     *stats.Metrics    // like the field Cached, but as if each new node arrived alone
+	Apart     *stats.Metrics    // test scores of cached prediction as if each new node arrived alone; may be nil
 	Cache     *cached.Cache     // nil unless Experiment.Keep is set
 }
 

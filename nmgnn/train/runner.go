@@ -13,7 +13,7 @@ import (
 )
 
 // Runner runs trials one by one on one backend; it is not safe for concurrent use. Trials that differ only in seed,
-// split, mask or drop rates, learning rate or stopping rule share a compiled program. A Runner identifies a graph by
+// split, keep rate, drop rates, learning rate or stopping rule share a compiled program. A Runner identifies a graph by
 // pointer and reads the graph once: do not change graphs between trials.
 type Runner struct {
 	// Programs limits how many compiled programs are kept, memory permitting; 0 means 1.
@@ -198,7 +198,7 @@ func (r *Runner) turnTo(x Experiment, of program, view *datasets.View, o options
 	return err
 }
 
-// program holds what a compiled program depends on: experiments with equal program values share a compiled program.
+// Experiments with equal values of type program share a compiled program.
 type program struct {
 	Experiment
 	readings, masks       bool

@@ -26,7 +26,7 @@ type trainStep struct {
 	Masks        bool
 	ZeroOne      bool // masks hold only 0 and 1
 	Regulariser  nmgnn.Regulariser
-	Rates        *kernels.Rates // drop rates in variables; nil: rates compiled in
+	Rates        *kernels.Rates // variables with the drop rates; nil: the rates are constants
 	LearningRate float64
 	Targets      *targets // nodes in the loss; nil: the step changes no weights
 	SeesScored   bool     // the function More reads only the logits of the nodes in Targets
@@ -112,7 +112,7 @@ type subject struct {
 
 func (s subject) how() options { return s.options }
 
-// onGraph extends the test graph's classes to all nodes of the whole graph; nodes outside the test graph get -1.
+// onGraph extends the test graph's classes to all nodes; nodes outside the test graph get -1.
 func (s subject) onGraph(classes []int32) []int32 {
 	if len(classes) == s.graph.NumNodes() {
 		return classes

@@ -100,7 +100,7 @@ func (s firstValues) Reset(store *model.Store, learningRate float64, seed uint64
 type targets struct {
 	score, labels *model.Variable
 	weights       *model.Variable // [slots, 1]: each scored node's weight in the loss; nil: equal
-	seen          *model.Variable // [nodes, 1]: 1 for scored nodes, else 0; nil: unknown
+	seen          *model.Variable // [nodes, 1]: 1 for scored nodes, else 0; nil in padded targets
 	classes       int
 }
 
@@ -115,7 +115,7 @@ func newTargets(store *model.Store, name string, score, labels []int32, nodes, c
 	return t, into.Err()
 }
 
-// newPaddedTargets returns empty targets with the given number of slots for scored nodes. [targets.Replace] fills them.
+// newPaddedTargets returns targets with room for the given number of scored nodes. [targets.Replace] sets these nodes.
 func newPaddedTargets(store *model.Store, name string, slots, classes int) (*targets, error) {
 	t, err := newTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
 	if err != nil {
@@ -126,8 +126,8 @@ func newPaddedTargets(store *model.Store, name string, slots, classes int) (*tar
 	return t, into.Err()
 }
 
-// Replace sets new nodes and labels. Padded targets take up to as many nodes as they have slots, other targets as many
-// as before. Otherwise Replace returns [kernels.ErrNoFit].
+// Replace sets new scored nodes and labels. It returns [kernels.ErrNoFit] if the targets have room for fewer nodes, or
+// if targets without padding have room for more.
 func (t *targets) Replace(score, labels []int32) error {
 	n := t.score.Shape().Dimensions[0]
 	if len(score) > n || len(score) < n && t.weights == nil {

@@ -18,21 +18,22 @@ import (
 // stopped is a trial's result under one stopping rule.
 type stopped struct {
 	earlyStopping
-	// View is the index of the view that validates: 0 for the trainer's view, i for [options].Also[i-1].
+	// View is the index of the [datasets.View] with the validation graph: 0 for the trainer's view, i for
+	// [options].Also[i-1].
 	View int
 
-	History    []Epoch // epochs until patience ran out, with the view's validation scores
+	History    []Epoch // epochs until patience ran out, with validation scores of view number View
 	Validation stats.Metrics
 	// weights of the best epoch under this stopping rule; other results may share the slice
 	Weights []infer.Weight
 }
 
-// trainable is a compiled model that trains trials one by one: a trainer on the whole graph, a batchTrainer in batches.
+// trainable runs trials one by one: a trainer on the whole graph, a batchTrainer in batches.
 type trainable interface {
 	how() options
 	// Begin resets all training state for a new trial.
 	Begin(ctx context.Context, seed uint64) error
-	// Epoch trains for one epoch and returns losses and scores for each view.
+	// Epoch trains for one epoch. It returns losses and scores for each view (train, validation and test graphs).
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
 	Weights() ([]infer.Weight, error)
 	// Predict returns the class of every node of the whole graph under the trial's weights, or -1 for nodes outside the
@@ -179,7 +180,8 @@ func (e *earlyStopping) observe(scores Epoch) (best bool) {
 }
 
 // observeEither counts an epoch as the best if both its loss and its accuracy are at least as good as the best so far.
-// If only one of the two is, patience still begins again. A tie counts, since accuracy seldom gets better.
+// Patience also begins again if only the loss or only the accuracy is that good. A tie counts, because accuracy seldom
+// gets better.
 func (e *earlyStopping) observeEither(scores Epoch) (best bool) {
 	lower, better := scores.ValidationLoss <= e.loss, -scores.ValidationAccuracy <= e.score
 	if lower {

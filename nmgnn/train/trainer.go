@@ -106,7 +106,6 @@ func (t *trainer) rows(phase datasets.Phase) datasets.Features {
 	return t.features.Select(phase.Nodes)
 }
 
-// load loads the train, validation and test graphs. Those that are the same graph are loaded once.
 func (t *trainer) load() error {
 	loaded := map[*csr.Graph]*nmgnn.Loaded{}
 	load := func(name string, phase datasets.Phase, gradients bool) (*nmgnn.Loaded, error) {
@@ -155,8 +154,8 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 	return nmgnn.Load(t.store, fmt.Sprintf("/%s/%s", gomlx.DataScope, name), phase.Edges, x, o)
 }
 
-// validationsOf returns the views' distinct validation phases and, for each view, the index of its phase. At most two
-// phases exist: one for views with [datasets.TrainEdges], one for other views.
+// validationsOf returns the distinct validation graphs of the views and the index of each view's graph.
+// Views with [datasets.TrainEdges] share one graph; all other views share another.
 func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range views {
@@ -262,7 +261,7 @@ type options struct {
 	Rates []float64 // drop rates that switchTo may change; others are compiled in
 	Plan  *kernels.Plan
 
-	// Also lists further views of the split, for [Runner.Variants].
+	// Also lists further views of the split for [Runner.Variants]: new nodes arrive in other ways.
 	Also []*datasets.View
 	// Room reserves room for other splits' edges, so that switchTo seldom fails; results stay the same.
 	Room bool
@@ -294,10 +293,10 @@ func (o options) rates() []float64 {
 	return o.Rates
 }
 
-// switchTo changes view and options without compiling, for an experiment of the same program ([programOf]). Results
-// equal those of a new trainer. It returns [kernels.ErrNoFit] if the split's train, validation or test set has another
-// size than before, if the split's edges do not fit ([options].Room), or if two drop rates differ now that were equal
-// when compiled. After an error only call Close.
+// switchTo changes view and options to those of an experiment with the same program ([programOf]), without compiling.
+// Results equal those of a new trainer. switchTo returns [kernels.ErrNoFit] if the train, validation or test set
+// changes size, if the split's edges do not fit ([options].Room), or if two drop rates were equal at compilation and
+// now differ. After an error only call Close.
 func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := checkTrainable(t.graph, o.views(view)...); err != nil {
 		return err
