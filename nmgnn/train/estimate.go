@@ -123,7 +123,7 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	return weights, hidden
 }
 
-// trial returns how many bytes a trial takes besides its process.
+// trial returns how many bytes a trial takes in addition to its process.
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {

@@ -155,7 +155,7 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 }
 
 // validationsOf returns the distinct validation graphs of the views and the index of each view's graph.
-// Views with [datasets.TrainEdges] share one graph; the others share another.
+// Views with [datasets.TrainEdges] share one graph; other views share another.
 func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range views {
