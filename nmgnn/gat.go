@@ -15,13 +15,13 @@ const leak = 0.2
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·α_vu·W·h_u + b
 //	α_vu = softmax over u ∈ v∪N_v of LeakyReLU(a_target·W·h_v + a_source·W·h_u)
 //
-// The softmax includes masked neighbours, so their weight is not redistributed. u can be v, so v's own term can be
-// masked too. Heads' outputs are concatenated.
+// δ(u) is 0 for masked u, else 1. Masking v also masks v's own term. The softmax includes masked neighbours, so their
+// weight is not redistributed. Heads' outputs are concatenated.
 type GAT struct {
-	Heads   int     // 0 means 1
+	Heads   int     // 0 means 1 head
 	Width   int     // outputs of each head
-	Dropout float64 // probability of dropping an α in training; in the paper, 0 whenever nodes are masked
-	// KeepSelf never masks v's own term: δ(v) affects only other nodes. This is a possible reading of eq. 6.
+	Dropout float64 // probability of dropping an attention weight in training; 0 in the paper if nodes are masked
+	// KeepSelf never masks a node's own term: the mask affects only other nodes, a possible interpretation of eq. 6.
 	KeepSelf bool
 }
 

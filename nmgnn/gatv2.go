@@ -12,11 +12,13 @@ import (
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·α_vu·s_u + b
 //	α_vu = softmax over u ∈ v∪N_v of a·LeakyReLU(s_u + t_v)
 //	s = W_source·h + b_source, t = W_target·h + b_target
+//
+// δ(u) is 0 for masked u, else 1.
 type GATv2 struct {
-	Heads   int     // 0 means 1
+	Heads   int     // 0 means 1 head
 	Width   int     // outputs of each head
-	Dropout float64 // probability of dropping an α in training
-	// KeepSelf never masks v's own term, as in [GAT].
+	Dropout float64 // probability of dropping an attention weight in training
+	// KeepSelf never masks a node's own term, as in [GAT].
 	KeepSelf bool
 }
 

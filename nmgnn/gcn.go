@@ -11,9 +11,9 @@ import (
 //
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / √(d_u·d_v) + b
 //
-// u can be v, so v's own term can be masked too.
+// δ(u) is 0 for masked u, else 1. Masking v also masks v's own term.
 type GCN struct {
-	Width int // outputs
+	Width int // outputs per node
 }
 
 // Forward implements [Layer]: it returns [nodes, Width].

@@ -13,7 +13,7 @@ import (
 //
 //	h'_v = MLP( (1+ε)·h_v + Σ_{u ∈ N_v} δ(u)·h_u )
 //
-// v's own term is never masked, and nothing is rescaled.
+// δ(u) is 0 for masked u, else 1. v's own term is never masked, and nothing is rescaled.
 type GIN struct {
 	Width   []int   // widths of the MLP's linear layers, with ReLUs between them
 	Epsilon float64 // 0 gives the paper's GIN-0

@@ -112,7 +112,7 @@ type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node          // values after a second dropout; nil before the second dropout
+	weighed *Node          // feature values if dropout was applied twice; else nil
 	dropped kernels.Stream // the random stream of the first dropout; unused if rate is 0
 	rate    float64
 }

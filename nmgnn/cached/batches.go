@@ -36,25 +36,25 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 	return linked, n.Features.Check()
 }
 
-// batches divides newcomers into batches; each lists its newcomers in ascending order. Newcomers that are linked,
-// directly or through others, share a batch.
+// batches divides new nodes into batches, each in ascending order. A connected component of new nodes is never split
+// between batches.
 func batches(linked [][]int32) [][]int32 {
-	// The slice above is a union-find forest: it holds each newcomer's parent. A group's root is its first node.
-	above := make([]int32, len(linked))
+	// The slice parents is a union-find forest: it holds each newcomer's parent. A group's root is its first node.
+	parents := make([]int32, len(linked))
 	first := func(v int32) int32 {
-		for above[v] != v {
-			above[v] = above[above[v]]
-			v = above[v]
+		for parents[v] != v {
+			parents[v] = parents[parents[v]]
+			v = parents[v]
 		}
 		return v
 	}
-	for v := range above {
-		above[v] = int32(v)
+	for v := range parents {
+		parents[v] = int32(v)
 	}
 	for v, row := range linked {
 		for _, w := range row {
 			a, b := first(int32(v)), first(w)
-			above[max(a, b)] = min(a, b)
+			parents[max(a, b)] = min(a, b)
 		}
 	}
 	groups := make([][]int32, len(linked))

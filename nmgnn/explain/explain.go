@@ -26,8 +26,8 @@ type Options struct {
 	// Class is the class to explain; nil means the predicted one.
 	Class *int
 	// Masks limits how many masks are evaluated to compute the Shapley values [Branch].Share. It may be at most 2²⁴; 0
-	// means 16,384. Shares are exact if there are at most this many distinct masks, with at most 2²⁴ entries in
-	// total; else shares are estimated by unmasking tree nodes in at least 16 random orders.
+	// means 16,384. Shares are exact if at most this many masks are distinct and these masks together have at most
+	// 2²⁴ entries. Otherwise shares are estimated by unmasking tree nodes in at least 16 random orders.
 	Masks int
 	// Seed is the seed of the random orders of tree nodes, from which shares are estimated.
 	Seed uint64
@@ -50,9 +50,9 @@ type Explanation struct {
 	Logits    []float32 // the root's logits when no node is masked: [classes]
 	// Alone is the root's logit without neighbours. The explained logit is Alone plus all shares.
 	Alone float64
-	// Exact means that all distinct masks were computed; else shares are estimated from random orders.
+	// Exact means that all distinct masks were evaluated; else shares are estimated from random orders of tree nodes.
 	Exact bool
-	// Masks and Orders count the masks and random orders computed for the shares.
+	// Masks and Orders count the evaluated masks and the random orders of tree nodes.
 	Masks, Orders int
 	// Branches[i] is the contribution of tree node i; the contribution of the root, node 0, is 0.
 	Branches []Branch
@@ -72,7 +72,7 @@ type Branch struct {
 	Error float64 `json:"error,omitempty"`
 	// Without is the loss in logit from masking only this tree node, which also cuts off its subtree.
 	Without float64 `json:"without"`
-	// Only is the gain in logit over Alone if only this tree node's subtree and the path to it are unmasked.
+	// Only is the logit minus Alone if all tree nodes are masked except this node, its ancestors and its subtree.
 	Only float64 `json:"only"`
 }
 
@@ -218,14 +218,14 @@ func (e *Explanation) Top(n int) []int32 {
 	return nodes[:max(0, min(n, len(nodes)))]
 }
 
-// explainer requests logits from a forest, and runs the model when the forest is full.
+// explainer collects masked trees in one graph, the [forest], and runs the model when the graph is full.
 type explainer struct {
 	*forest
 	ctx      context.Context
 	backend  *backend.Backend
 	model    infer.Model
 	graph    *datasets.Graph
-	features datasets.Features // the tree nodes' rows, then the rows that ownFeatures appends
+	features datasets.Features // a row per tree node, then copies of the root's row with one feature set to 0
 	found    [][]float32
 	err      error
 }

@@ -12,16 +12,15 @@ import (
 const mostEntries = 1 << 21
 
 // forest is a graph with many copies of one aggregation tree, one for each mask; subtrees that are equal in several
-// copies are stored once. A forest node is a copy of a tree node and has that node's representation under the copy's
-// mask.
+// copies are stored once. A forest node is a copy of a tree node, with the tree node's representation under the mask.
 type forest struct {
 	tree  *aggtree.Tree
-	whole []int32          // for each tree node, its copy in the unmasked tree
-	muted []int32          // for each tree node, its masked copy
-	known map[string]int32 // all forest nodes but copies of the root; the method add makes the keys
+	whole []int32          // each tree node's copy in the forest when no node is masked
+	muted []int32          // each tree node's copy in the forest when that node is masked
+	known map[string]int32 // all forest nodes but the root's copies, by a key that the method add makes
 
-	node    []int32 // for each forest node, the tree node that it copies
-	row     []int32 // for each forest node, the number of its feature row
+	node    []int32 // tree node that each forest node copies
+	row     []int32 // number of each forest node's feature row
 	masked  []bool
 	offsets []int64
 	indices []int32
@@ -34,8 +33,7 @@ func newForest(t *aggtree.Tree) *forest {
 	return f
 }
 
-// clear removes all forest nodes except those listed in f.whole and f.muted. Tree node i then has row i of the
-// features.
+// clear removes all copies of tree nodes from the forest, except those listed in f.whole and f.muted.
 func (f *forest) clear() {
 	n := f.tree.NumNodes()
 	*f = forest{tree: f.tree, whole: make([]int32, n), muted: make([]int32, n), known: map[string]int32{},
@@ -75,8 +73,8 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 
 func (f *forest) full() bool { return len(f.node)+len(f.indices) > mostEntries }
 
-// branch returns a forest node for tree node i. Its kept children are taken from the slice states, its masked children
-// from f.muted.
+// branch returns the forest's copy of tree node i. Copies of kept children are in the slice states, copies of masked
+// children in f.muted.
 func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	first, end := f.tree.Children(i)
 	children := make([]int32, 0, end-first)
@@ -90,7 +88,7 @@ func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	return f.add(i, i, false, children)
 }
 
-// states returns, for each tree node, the forest node that copies it under a mask.
+// states returns the forest's copy of each tree node under a mask.
 func (f *forest) states(kept []bool) []int32 {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i >= 0; i-- {
@@ -110,7 +108,7 @@ func (f *forest) ask(kept []bool) {
 	f.asked = append(f.asked, f.branch(0, kept, states))
 }
 
-// askFor requests the root's logits if all tree nodes of the root's graph node have this row of the features.
+// askFor requests the root's logits when the root's node has this feature row wherever the node occurs in the tree.
 func (f *forest) askFor(row int32) {
 	states := slices.Clone(f.whole)
 	var children []int32

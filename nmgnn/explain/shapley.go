@@ -15,7 +15,7 @@ import (
 type shares struct {
 	tree   *aggtree.Tree
 	sets   [][]bool // all distinct sets of kept tree nodes; nil if there are too many
-	orders int      // number of random orders (even), if sets is nil; else 0
+	orders int      // even number of random orders of tree nodes; 0 if sets is not nil
 	seed   uint64
 }
 
@@ -39,8 +39,7 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns the number of distinct sets of kept tree nodes. Each child of a kept node is masked, or kept with any
-// such set in its subtree.
+// count returns the number of distinct sets of kept tree nodes.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -68,9 +67,9 @@ func (s *shares) enumerate(i int, kept []bool) {
 	}
 }
 
-// The method each calls the function call with random orders of all tree nodes but the root. Every order is followed by
-// its reverse, which lowers the variance.
-func (s *shares) each(call func(order []int32)) {
+// The method each calls the function visit with random orders of all tree nodes but the root. Every order is followed
+// by its reverse, which lowers the variance.
+func (s *shares) each(visit func(order []int32)) {
 	r := rand.New(rand.NewPCG(s.seed, 0))
 	order := make([]int32, s.tree.NumNodes()-1)
 	for range s.orders / 2 {
@@ -78,9 +77,9 @@ func (s *shares) each(call func(order []int32)) {
 			order[k] = int32(k) + 1
 		}
 		r.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
-		call(order)
+		visit(order)
 		slices.Reverse(order)
-		call(order)
+		visit(order)
 	}
 }
 
@@ -128,8 +127,8 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 			}
 		}
 		// The weight of this set's logit in a node's share is the probability that a random mask of the other nodes
-		// gives this set: the mask keeps a nodes of the set and masks b children of the set. Averaged over the keep
-		// rate p, this probability is ∫ p^a (1-p)^b dp.
+		// gives this set: the mask keeps m nodes of the set and masks n children of these nodes. Averaged over the keep
+		// rate p, this probability is ∫ p^m (1-p)^n dp.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {

@@ -97,7 +97,7 @@ func (v View) rootName() string {
 	return fmt.Sprintf("%s (number %s)", name, number)
 }
 
-// Sentence returns the prediction and its main sources as text, safe for terminals.
+// Sentence returns the prediction and its logit as text that is safe for terminals.
 func (v View) Sentence() string {
 	title := "The model"
 	if v.Model != nil && v.Model.Own == nil {

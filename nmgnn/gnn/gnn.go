@@ -43,7 +43,7 @@ type Graph struct {
 	ends     []int64 // graph i has nodes ends[i] … ends[i+1]-1
 	x        datasets.Features
 	reserved bool
-	nodes    int // number of rows of x, spare rows included
+	nodes    int // number of nodes, including spare nodes that Reserve added
 	room     int // how many neighbours, summed over all nodes, the graph can hold
 	values   int // capacity for values of sparse features
 	err      error
@@ -59,7 +59,7 @@ type loaded struct {
 	*nmgnn.Loaded
 	path   string
 	kernel kernels.Kernel
-	graphs *kernels.Product // nil until something is pooled
+	graphs *kernels.Product // matrix [graphs, nodes] for pooling; nil until first used
 }
 
 // New returns a graph in which row v lists the neighbours of node v. Nodes of several graphs are numbered
@@ -192,7 +192,7 @@ func (g *Graph) members() csr.Matrix {
 	return m
 }
 
-// NumNodes returns the number of rows of x, spare rows included.
+// NumNodes returns the number of nodes, including spare nodes that [Graph.Reserve] added.
 func (g *Graph) NumNodes() int { return g.nodes }
 
 // Variables returns the variables in which a store holds this graph. Pass them to checkpoint.ExcludeVars: they need not
@@ -233,8 +233,8 @@ func (g *Graph) pathIn(store *model.Store, kernel kernels.Kernel) string {
 	return fmt.Sprintf("/gnn/%x/%s", hash.Sum(nil), kernel)
 }
 
-// in returns the graph, loaded for x's computation, and a random generator. The generator is nil outside training or if
-// draws is false.
+// g.in returns the graph, loaded for x's computation, and a random generator. The generator is nil outside training or
+// if draws is false.
 func (g *Graph) in(scope *model.Scope, x *graph.Node, draws bool) (*loaded, *nmgnn.Random) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

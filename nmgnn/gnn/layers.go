@@ -21,7 +21,7 @@ type Layer struct {
 	features       bool // whether the layer reads the graph's features instead of x
 	featureDropout float64
 	dropout        float64
-	own            bool // whether Apply made the layer, which may then draw random numbers
+	own            bool // made by Apply, so the layer may draw random numbers
 	make           func(dropout float64) nmgnn.Layer
 }
 

@@ -26,7 +26,7 @@ func (p KeepRate) Draw(r *rand.Rand, nodes int, maskable []int32) Mask {
 	return m
 }
 
-// DrawDelta returns an epoch's δ [nodes], the factor of what each node sends to others, as training draws it. If
+// DrawDelta draws δ [nodes] for a training epoch: the factor that multiplies what each node sends to others. If
 // MaskOver is MaskTrain, only the nodes in train can be masked, else all nodes. With Rescale, the factor of a node that
 // could have been masked but was kept is 1/KeepRate instead of 1, so that sums keep their expectation.
 func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 {
@@ -53,7 +53,7 @@ func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 
 func (m Mask) Delta() []float32 {
 	delta := make([]float32, len(m))
 	for v, masked := range m {
-		// one is a variable, so that the compiler makes a conditional move: a branch on a random mask is mispredicted
+		// A branch on a random mask is mispredicted, so the variable one makes the compiler emit a conditional move.
 		one := math.Float32bits(1)
 		if masked {
 			one = 0

@@ -14,7 +14,7 @@ type Traits struct {
 	ELU       bool // activation ELU instead of ReLU
 	MLP       bool // layers are MLPs of Parameters.MLPLayers linear layers, with optional batch normalisation
 	Attention bool // neighbours have attention weights, which dropout can zero
-	Heads     bool // the width is divided among heads, each with its own weights of neighbours
+	Heads     bool // the width is divided among attention heads
 	SelfTerm  bool // a masked node's own term can stay unmasked
 
 	Matrices int // weight matrices per linear layer, for estimates of memory; 0 means 1

@@ -30,7 +30,7 @@ type Model struct {
 
 // Weight is a variable of a model: a trained variable or a running statistic, as in batch normalisation.
 type Weight struct {
-	Path       string // in the store, such as /model/layer0/weights
+	Path       string // path in the store, such as /model/layer0/weights
 	Dimensions []int
 	Values     []float32 // row-major
 }
@@ -156,7 +156,7 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	}
 	defer exec.Finalize()
 	for v := range store.IterVariables() {
-		if !gomlx.IsWeight(v) || v.HasValue() && !gomlx.IsMade(store, v) { // values that a layer set itself stay
+		if !gomlx.IsWeight(v) || v.HasValue() && !gomlx.IsMade(store, v) { // a value set by a layer is kept
 			continue
 		}
 		value, err := gomlx.FirstValue(store, v, seed)

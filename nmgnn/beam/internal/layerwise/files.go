@@ -76,7 +76,7 @@ func checked(paths []string) (_ []string, err error) {
 var setNames = regexp.MustCompile(`^(.*)-(\d{1,9})-of-(\d{1,9})(\.[^.]+)$`)
 
 func checkSets(paths []string) error {
-	// both maps have as key a file's name without the shard's number and the number of shards
+	// The keys of both maps are file names without parts like -00000-of-00003.
 	counts, shards := map[string]int{}, map[string]map[int]string{}
 	for _, path := range paths {
 		m := setNames.FindStringSubmatch(path)

@@ -40,7 +40,7 @@ func add(x *datasets.Features, row []float32) {
 
 func packed(x datasets.Features) datasets.Features { return x.Stored(x.Density() <= 0.25) }
 
-// dealer splits an input file into parcels, writes them to files, and emits the names of these files for each shard.
+// dealer splits the rows of an input file by shard, writes them to files, and emits these files' names for each shard.
 type dealer struct {
 	*run
 	name        string
@@ -49,7 +49,7 @@ type dealer struct {
 	size, files int
 }
 
-// spilled is the largest number of feature values and ids that a dealer holds in memory; then it writes them to files.
+// spilled is the number of feature values and ids in memory above which a [dealer] writes them to a file.
 const spilled = 1 << 20
 
 func (d *dealer) parcel(id string, grows int) (*parcel, error) {
@@ -258,8 +258,8 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 // near holds a shard's edges: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]], each packed by [reference].
 type near struct{ Offsets, Refs []int64 }
 
-// reference packs a shard's number and a node's number in that shard. The shard number run.Shards, one past the last,
-// means that the node is in the model's cache.
+// reference packs a shard's number and a node's number in that shard. The shard number run.Shards means that
+// the node is in the model's cache.
 func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }

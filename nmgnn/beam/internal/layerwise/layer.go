@@ -17,8 +17,7 @@ import (
 	"nodemask/nmgnn/infer"
 )
 
-// mostValues is the largest number of values in the input of a part (see [layerFn.part]), unless the part is a single
-// node.
+// mostValues bounds the values that a call of [layerFn.part] reads from neighbours. A call for one node may read more.
 const mostValues = 1 << 24
 
 var opened = sync.OnceValues(func() (*backend.Backend, error) { return backend.Open("go") })

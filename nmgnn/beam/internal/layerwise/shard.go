@@ -55,8 +55,8 @@ func (r *run) Teardown() error {
 // all shards at once.
 var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// guard waits for a place in the channel turns, then calls the function do. A fault in the memory-mapped cache becomes
-// an error.
+// guard waits for a free place in [turns], then calls the function do. A fault in the memory-mapped cache becomes an
+// error.
 func (r *run) guard(ctx context.Context, do func() error) error {
 	select {
 	case <-ctx.Done():
@@ -82,7 +82,7 @@ func (r *run) file(kind string, shard int) string {
 
 func (r *run) path(step, file string) string { return filepath.Join(r.Work, step, file) }
 
-// of returns the header of a step's file. The header contains the file's name, so that [run.read] notices if another
+// r.of returns the header of a step's file. The header contains the file's name, so that [run.read] notices if another
 // file was copied over this file.
 func (r *run) of(step, file string) string { return r.Key + " " + step + " " + file }
 
@@ -153,7 +153,7 @@ func (r *run) check(step string, shards []int) (c Counts, err error) {
 }
 
 // rows returns the rows of a layer's input that belong to a shard's nodes. Layers count from 0. The shard number
-// r.Shards, one past the last, means the nodes of the model's cache.
+// r.Shards means the nodes of the model's cache.
 func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	if shard < r.Shards {
 		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)
@@ -185,7 +185,7 @@ func (r *run) cached() (*cached.Cache, error) {
 	return r.cache, nil
 }
 
-// trained returns a map from the id of each cached node to its number, or nil if there is no cache.
+// trained returns a map from each cached node's id to its number, or nil without a cache.
 func (r *run) trained() (map[string]int32, error) {
 	if r.Cache == "" || r.known != nil {
 		return r.known, nil
