@@ -42,8 +42,8 @@ type Request struct {
 	Stop    int      `json:"stop"` // stop: the ID of the request to end
 }
 
-// Cell describes an experiment: that of [paper.Cell], with some values changed. Choices maps the name of a
-// [record.Axis] to its new value.
+// Cell describes an experiment: [paper.Cell] with some values changed. Choices maps the name of a [record.Axis] to its
+// new value.
 type Cell struct {
 	Data         string            `json:"data"`
 	Model        string            `json:"model"`
@@ -149,7 +149,7 @@ type Session struct {
 // NewSession returns a session that computes on a backend. Close it after use.
 func NewSession(b *backend.Backend) *Session {
 	r := train.NewRunner(b)
-	r.Programs = 2 // keep two programs: one with masking, one without
+	r.Programs = 2 // one with masking, one without
 	return &Session{backend: b, runner: r, graphs: map[string]*datasets.Graph{},
 		cancel: map[int]context.CancelFunc{}}
 }

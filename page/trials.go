@@ -35,7 +35,7 @@ func TrialsScript(r *record.Results, pages *record.Store) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := map[string]record.Record{} // trials run on pages, by cell
+	ours := map[string]record.Record{}
 	for _, one := range lines {
 		ours[one.Cell] = one
 	}

@@ -39,8 +39,7 @@ var Front string
 type Options struct {
 	Title  string // "" means a default
 	Module Module
-	// Beside is the name of the file in the page's folder that holds the program; [WriteModule] writes it. If Beside is
-	// "", the page itself holds the program.
+	// Beside names the file in the page's folder that holds the program. If Beside is "", the page itself does.
 	Beside string
 	// Data names the data sets that are stored in script files next to the page ([DataScript]).
 	Data []string
@@ -146,7 +145,7 @@ func Write(w io.Writer, o Options) error {
 // DataScriptName returns the file name of the script from [DataScript].
 func DataScriptName(name string) string { return "data-" + name + ".js" }
 
-// DataScript returns a script that gives pages a data set that the program lacks. The files are as for
+// DataScript returns a script that gives pages a data set that the program lacks. The files must suit
 // [datasets.ReadMemory].
 func DataScript(name string, files []File) ([]byte, error) {
 	all, err := json.Marshal(map[string][]File{name: files})
@@ -159,7 +158,7 @@ func DataScript(name string, files []File) ([]byte, error) {
 // inert keeps "</script>" in text from ending the script element.
 func inert(text string) string { return strings.ReplaceAll(text, "</", `<\/`) }
 
-// policy returns a content security policy that allows only the page's own script and files, and inline styles because
+// policy returns a Content-Security-Policy that allows only the page's script and files, and inline styles because
 // drawn trees use them.
 func policy(beside bool) string {
 	hash := sha256.Sum256([]byte(script))
@@ -172,13 +171,13 @@ func policy(beside bool) string {
 		base64.StdEncoding.EncodeToString(hash[:]), own, from)
 }
 
-// Served returns the files to serve next to a page with [Options].Beside. With them, browsers compile the program while
-// it downloads.
+// Served returns files to serve next to a page with [Options].Beside set. These files let browsers compile the
+// program during the download.
 func Served(m Module) []File {
 	return []File{{Name: "nodemask-exec.js", Bytes: []byte(m.Exec)}, {Name: "nodemask.wasm.packed", Bytes: m.Gzip}}
 }
 
-// WriteModule writes the script file [Options].Beside, which holds the program.
+// WriteModule writes m as the script file that [Options].Beside names.
 func WriteModule(w io.Writer, m Module) error {
 	text, err := json.Marshal(map[string]any{"exec": m.Exec, "gzip": m.Gzip})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // MaskedKeepRate is the keep rate p in all of the paper's tables.
 const MaskedKeepRate = 0.5
 
-// Cell returns an unmasked experiment in the cited reading of the paper (PROTOCOL-2.md). A model not in the paper keeps
-// its preset, except that early stopping and the edges of new nodes are as in the paper.
+// Cell returns an unmasked experiment in the main interpretation of the paper (PROTOCOL-2.md). A model not in the paper
+// keeps its preset, except that early stopping and the edges of new nodes are as in the paper.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
@@ -21,7 +21,7 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 		if err != nil {
 			panic(err)
 		}
-		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver // only [Masked] changes MaskOver
+		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver // unmasked: keep the usual MaskOver
 		c.Parameters = gin
 	}
 	c.Parameters.StopOn = hyper.StopOnEither
@@ -31,8 +31,9 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 	return c
 }
 
-// Masked returns c with masking as in the cited reading: only train nodes are masked, a masked node still aggregates
-// from itself, and there is no attention dropout. With keep rate 1, only attention dropout is removed.
+// Masked returns c with masking as in the main interpretation of the paper (PROTOCOL-2.md). Only train nodes are
+// masked, a masked node still aggregates from itself, and there is no attention dropout. With keep rate 1, only
+// attention dropout is removed.
 func Masked(c record.Cell, keep float64) record.Cell {
 	if !hyper.KeepRate(keep).Active() {
 		return c.Fair()

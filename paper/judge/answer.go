@@ -33,7 +33,7 @@ type Choice struct {
 	Rescale             bool // divide terms that masking keeps by the keep rate p; not in the paper
 }
 
-// Choices returns the second protocol's choices. The first is the cited reading of the paper.
+// Choices returns the second protocol's choices. The first choice is the main interpretation of the paper.
 func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
@@ -56,7 +56,7 @@ func (c *Choice) steps() []step {
 		{"rescaled", axisRescale, 1, &c.Rescale, "rescaling as in dropout"}}
 }
 
-// ChoiceOf parses a choice such as "fair, rescaled"; "" means the cited reading of the paper.
+// ChoiceOf parses a choice such as "fair, rescaled"; "" means the main interpretation of the paper.
 func ChoiceOf(words string) (c Choice, err error) {
 	steps := c.steps()
 	for word := range strings.SplitSeq(words, ", ") {
@@ -91,7 +91,7 @@ func (c Choice) reading(axes []Axis, setting datasets.Setting) Reading {
 	return r
 }
 
-// On returns q with the choice applied to each of its readings of the paper.
+// On returns q with the choice applied to each interpretation of the paper in q.Readings.
 func (c Choice) On(q Question) Question {
 	taken := c.reading(q.Axes, q.Setting)
 	var only []Reading
@@ -129,8 +129,8 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Ask returns the effect that contrast defines, in the cited reading of the paper (PROTOCOL-2.md) changed by choice.
-// The answer has no verdict, and its p-value is not corrected for multiple tests.
+// Ask returns the effect that contrast defines, in the main interpretation of the paper (PROTOCOL-2.md) changed by
+// choice. The answer has no verdict, and its p-value is not corrected for multiple tests.
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)
@@ -251,8 +251,8 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robust returns the number of distinct readings in [Stated] and [Choices] in which all trials ran. The results above
-// and below count those in which the effect is significantly above or below -contrast.Margin.
+// Robust returns the number of distinct interpretations of the paper in [Stated] and [Choices] of which all trials ran.
+// The results above and below count the interpretations whose effect is significantly above or below -contrast.Margin.
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast Contrast) (readings, above, below int, err error) {
 	q, err := QuestionOf(Stated, data, model, setting)
@@ -269,7 +269,7 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	answers, err := Each(r, q)
 	var effects []float64
 	for _, a := range answers {
-		// A PlainOnly contrast is the same in readings that differ only in masking's options: count it once.
+		// With PlainOnly, interpretations that differ only in masking have the same effect: count one.
 		if !a.Complete() || contrast.PlainOnly && slices.Contains(effects, a.Effect.Pooled.MeanDifference) {
 			continue
 		}
@@ -284,8 +284,8 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	return len(effects), above, below, err
 }
 
-// Each returns one answer for each of the question's readings of the paper, on all splits with trials of that reading.
-// P-values are uncorrected and verdicts are not set.
+// Each returns one answer for each interpretation of the paper in q.Readings, on all splits with its trials. P-values
+// are uncorrected and verdicts unset.
 func Each(r *record.Results, q Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings {
@@ -298,7 +298,7 @@ func Each(r *record.Results, q Question) ([]Answer, error) {
 	return all, nil
 }
 
-// Arms returns the unmasked and masked experiments of the paper's cited reading.
+// Arms returns the unmasked and masked experiments of the main interpretation of the paper.
 func Arms(data, model string, setting datasets.Setting, trainPercent int) (plain, masked record.Cell, err error) {
 	if _, err = Axes(model); err != nil {
 		return plain, masked, err

@@ -25,7 +25,7 @@ type Axis struct {
 	Plain  bool `json:"plain,omitempty"`
 }
 
-// Option is one value of an [Axis].
+// Option is one way to settle a choice that the paper leaves open.
 type Option struct {
 	Name string `json:"name"` // "two + norm inside"
 	// Choices maps names of [record.Axis] to values. Axes not in Choices keep the value of the model's preset.
@@ -49,7 +49,7 @@ func Options(texts ...string) (all []Option) {
 // Matters reports whether the axis applies in a setting.
 func (a Axis) Matters(setting datasets.Setting) bool { return a.Setting == "" || a.Setting == setting }
 
-// Reading is one way to read the paper: for each axis, the index of an option.
+// Reading is one interpretation of the paper: the index of an option for each [Axis].
 type Reading []int
 
 // AllReadings returns all combinations of options. Axes that do not apply in the setting keep option 0.
@@ -72,16 +72,16 @@ func AllReadings(axes []Axis, setting datasets.Setting) []Reading {
 	return all
 }
 
-// Arm is a side of a comparison.
+// Arm is training without or with masking.
 type Arm bool
 
-// The arms.
+// The sides of a comparison.
 const (
 	Plain  Arm = false
-	Masked Arm = true // with node masking at the paper's keep rate
+	Masked Arm = true // with masking at the paper's keep rate
 )
 
-// Cell returns the experiment that trains the reading's unmasked or masked arm.
+// Cell returns the experiment that follows the reading, without or with masking.
 func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets.Setting,
 	trainPercent int) (record.Cell, error) {
 	c := record.NewCell(data, model, setting, trainPercent)

@@ -38,7 +38,7 @@ type CaseEffect struct {
 	Splits int     `json:"splits"`
 }
 
-// Nothing is the outcome of a case whose 95 % interval contains 0.
+// Nothing is the outcome if the 95 % interval of masking's effect contains 0.
 const Nothing Verdict = "nothing"
 
 // Outcome returns [Helps] if the interval is above 0, [Hurts] if it is below 0, else [Nothing].
@@ -354,7 +354,7 @@ func commonest(cases []Case, rescaled bool) (best Rule, most int) {
 }
 
 // Expects returns the rule's prediction for c, such as "helps", or "needs the graph" if the rule uses a quantity that c
-// does not have.
+// lacks.
 func (f Fitted) Expects(c Case) string {
 	switch r := f.Rule; {
 	case !f.Beats():
@@ -391,10 +391,10 @@ func (f Fitted) Words() string {
 
 // Quantities are properties of a graph and split that may predict masking's effect before training.
 type Quantities struct {
-	TrainNeighbours   float64 `json:"train_neighbours"`   // mean number per test node
-	Degree            float64 `json:"degree"`             // mean degree in the whole graph
-	AdjustedHomophily float64 `json:"adjusted_homophily"` // see adjustedHomophily
-	TrainShare        float64 `json:"train_share"`        // share of train nodes
+	TrainNeighbours   float64 `json:"train_neighbours"` // mean number per test node
+	Degree            float64 `json:"degree"`           // mean degree in the whole graph
+	AdjustedHomophily float64 `json:"adjusted_homophily"`
+	TrainShare        float64 `json:"train_share"` // share of train nodes
 	// DegreeShift is log₂(a/b): a is the mean degree of test nodes in testing, b the mean degree of train nodes in
 	// training. It is 0 if a or b is 0.
 	DegreeShift float64 `json:"degree_shift"`

@@ -44,11 +44,11 @@ type Effect struct {
 	Pooled stats.TTest
 }
 
-// Effects returns the effect in each reading, on the splits that have trials of all readings. With fewer than two such
-// splits it returns no effects.
+// Effects returns the effect in each of q.Readings, on the splits that have trials of all readings. With fewer than two
+// such splits it returns no effects.
 func (q Question) Effects(r *record.Results) (splits []uint64, effects []Effect, err error) {
 	splits = slices.Clone(q.Seeds)
-	var found [][2]map[uint64]record.Reading // per reading and train set size: unmasked, masked
+	var found [][2]map[uint64]record.Reading // unmasked and masked results, per reading and train set size
 	for _, reading := range q.Readings {
 		for _, size := range q.Sizes {
 			var arms [2]map[uint64]record.Reading
@@ -94,7 +94,7 @@ func (q Question) Effects(r *record.Results) (splits []uint64, effects []Effect,
 	return splits, effects, nil
 }
 
-// F1 returns one arm's macro F1 on test nodes, in percent, by seed.
+// F1 returns macro F1 on test nodes without or with masking, in percent, by seed.
 func (q Question) F1(r *record.Results, reading Reading, arm Arm, size int) (map[uint64]float64, error) {
 	c, err := reading.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
 	if err != nil {

@@ -166,8 +166,8 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 	return all, nil
 }
 
-// OneSign returns whether masking's effect has one sign in all answers of a setting (hypothesis H2). help and hurt
-// count the verdicts [Helps] and [Hurts].
+// OneSign says in words whether masking's effect has one sign in all answers of a setting (hypothesis H2). help and
+// hurt count the verdicts [Helps] and [Hurts].
 func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
 	unsettled := 0
 	for _, a := range answers {

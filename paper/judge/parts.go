@@ -36,9 +36,9 @@ const (
 	axisArrivals  = "arrivals"
 )
 
-// Axes returns a model's axes, or an error if the paper lacks the model. The first option of each axis follows the
-// paper or the works that it cites, so the cited [Reading] is all zeros. PROTOCOL-2.md in package paper quotes the
-// paper on each axis.
+// Axes returns the choices that the paper leaves open for a model, or an error if the paper lacks the model. The first
+// option of each axis follows the paper or its cited works. The [Reading] of zeros is the main interpretation.
+// PROTOCOL-2.md in package paper quotes the paper on each axis.
 func Axes(model string) ([]Axis, error) {
 	common := []Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true,
@@ -80,25 +80,25 @@ func Axes(model string) ([]Axis, error) {
 // Part is the name of a part of the second or third protocol (paper/PROTOCOL-2.md, paper/PROTOCOL-3.md).
 type Part string
 
-// The parts, in the protocol's order.
+// The parts of the protocol, in order.
 const (
 	// Cited varies the two points on which the paper contradicts itself: edges of new nodes, and whether a masked node
 	// aggregates from itself. It also varies rescaling and, in GAT and SGAT, attention dropout without masking.
 	Cited Part = "cited"
-	// Departures changes the cited reading of the paper on one axis at a time, on Cora.
+	// Departures changes the main interpretation of the paper on one [Axis] at a time, on Cora.
 	Departures Part = "departures"
 	// Stated combines options that the paper leaves open. For GIN on PubMed it runs half of the combinations.
 	Stated Part = "stated"
 	// Scale tests whether masking helps because sums in training are p (keep rate) times those in validation. It varies
 	// normalisation and rescaling on ten splits of Cora.
 	Scale Part = "scale"
-	// Tables covers train set sizes that the paper's tables have and the other parts lack.
+	// Tables runs train set sizes of the paper's tables that the protocol's other parts lack.
 	Tables Part = "tables"
-	// Balanced compares tuned regularisers ([BalancedDesign]). All try the same sixteen configurations, each with
+	// Balanced compares tuned regularisers ([BalancedDesign]), which all try the same sixteen configurations, each with
 	// several rates.
 	Balanced Part = "balanced"
-	// Graphs is the third protocol: the cited reading of the paper on [GraphFiles], but with early stopping on macro
-	// F1.
+	// Graphs is the third protocol: the main interpretation of the paper on [GraphFiles], but with early stopping on
+	// macro F1.
 	Graphs Part = "graphs"
 )
 
@@ -198,8 +198,8 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary returns the readings that differ from the cited one only on the named axes. It leaves out the option "all but
-// validation nodes" for edges of new nodes.
+// vary returns the interpretations that differ from the main interpretation of the paper only on the named axes. It
+// leaves out the option "all but validation nodes" for edges of new nodes.
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {
@@ -211,8 +211,8 @@ func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	})
 }
 
-// departures returns the cited reading and each reading that differs from it on one axis. Only axes that the paper
-// specifies vary.
+// departures returns the main interpretation of the paper and each interpretation that differs from it on one axis. It
+// varies only axes that the paper specifies.
 func departures(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {
@@ -228,8 +228,8 @@ func departures(axes []Axis, setting datasets.Setting) []Reading {
 	return all
 }
 
-// Departure returns how a reading differs from the cited one, such as "rescale: yes". Without a difference it returns
-// "the cited reading".
+// Departure returns how r differs from the main interpretation of the paper, such as "rescale: yes". Without a
+// difference it returns "the cited reading".
 func Departure(axes []Axis, r Reading) string {
 	var steps []string
 	for i, axis := range axes {

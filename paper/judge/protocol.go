@@ -7,10 +7,11 @@ import (
 	"nodemask/paper"
 )
 
-// FirstProtocol returns the hash of PROTOCOL.md, on depth and random configurations.
+// FirstProtocol returns the hash of PROTOCOL.md, the protocol on depth and random configurations.
 func FirstProtocol() string { return HashOf("PROTOCOL.md") }
 
-// SecondProtocol returns the hash of PROTOCOL-2.md, on the cited reading of the paper and similar readings.
+// SecondProtocol returns the hash of PROTOCOL-2.md, on the main interpretation of the paper and similar
+// interpretations.
 func SecondProtocol() string { return HashOf("PROTOCOL-2.md") }
 
 // ThirdProtocol returns the hash of PROTOCOL-3.md, on graphs unlike Cora.

@@ -62,12 +62,12 @@ type Design struct {
 	Models   []TunedModel
 	Data     []string
 	Arms     []string // the compared regularisers, the baseline first
-	Added    []string // arms added after the protocol was fixed; [Tuned].Complete ignores them
+	Added    []string // regularisers added after the protocol was fixed; [Tuned].Complete ignores them
 	Stop     hyper.StopOn
 	Arrivals datasets.Arrivals
 	FirstTry uint64 // seed of the first split for tuning
-	Fresh    uint64 // seed of the first split for comparing arms, not used in tuning
-	Budget   int    // number of random configurations per arm; 0 means all
+	Fresh    uint64 // seed of the first split for comparing regularisers, not used in tuning
+	Budget   int    // number of random configurations per regulariser; 0 means all
 
 	// Grids returns the hyperparameter values that an arm (regulariser) tries.
 	Grids func(model, arm string) []Grid
@@ -75,8 +75,8 @@ type Design struct {
 	Base func(q TunedQuestion, masked bool) (record.Cell, error)
 }
 
-// TunedModel is a model or a variant of one. The field With says how the variant differs: in its layers, its features
-// or its early-stopping rule.
+// TunedModel is a model or a variant of a model. The field With says how the layers, features or early stopping of the
+// variant differ.
 type TunedModel struct {
 	Name, With string
 	Added      bool         // added after the protocol was fixed
@@ -122,7 +122,8 @@ func DrawnDesign() Design {
 			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 		}
 		if model == "gat" || model == "sgat" {
-			// Every arm may omit attention dropout: masking replaces it, and omitting it may help by itself.
+			// Every regulariser may omit attention dropout, because masking replaces attention dropout, and the
+			// omission may help by itself.
 			g["attention-dropout"] = []string{"0", "0.6"}
 		}
 		return []Grid{g}
@@ -155,7 +156,7 @@ func (d Design) Protocol() Design {
 	return d
 }
 
-// Questions returns all questions by model, data set, setting and train set size.
+// Questions returns all questions, ordered by model, data set, setting and train set size.
 func (d Design) Questions() []TunedQuestion {
 	var all []TunedQuestion
 	for _, model := range d.Models {
@@ -211,7 +212,7 @@ func (d Design) Begun(r *record.Results, q TunedQuestion) (bool, error) {
 	return err == nil && len(r.Trials(c)) > 0, err
 }
 
-// TunedArm is the result of one arm (regulariser) in a [Tuned] comparison.
+// TunedArm is the result of one regulariser in a [Tuned] comparison.
 type TunedArm struct {
 	Name       string
 	Chosen     map[string]string // chosen values by name of [record.Axis]; nil if not chosen yet
@@ -234,15 +235,15 @@ func (a TunedArm) Words() string {
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
-	// Complete means that all arms of the protocol ran on all comparison splits.
+	// Complete means that all regularisers of the protocol ran on all comparison splits.
 	Complete bool
 	// Next is the batch to train; it has no cells if all is done.
 	Next Batch
-	// Stage is 0 if Next serves to choose configurations, 1 if Next serves to compare arms.
+	// Stage is 0 if Next is for choosing configurations, 1 for comparing regularisers.
 	Stage int
 }
 
-// Tuned returns each arm's chosen configuration and scores, and what to train next.
+// Tuned returns each regulariser's chosen configuration and scores, and what to train next.
 func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	t := Tuned{TunedQuestion: q, Complete: true}
 	readings := func(c record.Cell) map[uint64]record.Reading {
@@ -301,19 +302,19 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	return t, r.Err()
 }
 
-// Differences returns, for each comparison split, by how many points of macro F1 the first arm exceeds the second. It
-// returns nil if t or either arm is incomplete.
-func (t Tuned) Differences(arm, against string) []float64 {
+// Differences returns, in points on each comparison split, the macro F1 of the regulariser arm minus the macro F1 of
+// baseline. It returns nil if t, arm or baseline is incomplete.
+func (t Tuned) Differences(arm, baseline string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {
 		f1[a.Name] = a.F1
 	}
-	if !t.Complete || f1[arm] == nil || f1[against] == nil {
+	if !t.Complete || f1[arm] == nil || f1[baseline] == nil {
 		return nil
 	}
 	differences := slices.Clone(f1[arm])
 	for i := range differences {
-		differences[i] -= f1[against][i]
+		differences[i] -= f1[baseline][i]
 	}
 	return differences
 }
@@ -325,8 +326,8 @@ const (
 	RawFeatures = "raw features"
 )
 
-// BalancedDesign returns the design of part [Balanced]. The design follows the cited reading where the protocol states
-// nothing. No arm has attention dropout, so arms differ only in their regulariser.
+// BalancedDesign returns the design of part [Balanced]. Where the protocol states nothing, the design follows the main
+// interpretation of the paper. No variant has attention dropout, so variants differ only in their regulariser.
 func BalancedDesign() Design {
 	return Design{
 		Models: []TunedModel{{Name: "gin"}, {Name: "gin", With: OneLayer},

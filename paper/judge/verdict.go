@@ -47,7 +47,7 @@ func VerdictWithin(difference, half float64, clear bool) Verdict {
 // Grade is the verdict on a claim of the paper.
 type Grade string
 
-// The grades, as the protocols define them.
+// The grades of the protocols.
 const (
 	Reproduced    Grade = "reproduced"
 	SameDirection Grade = "same direction"

@@ -19,25 +19,27 @@ import (
 // Options configure [Missing]. The field Open is required.
 type Options struct {
 	Seeds []uint64 // nil means 1 to 10
-	// Batch is the number of seeds in a batch. Every cell runs with one batch of seeds before the next batch starts. 0
-	// means one seed first, so that tables fill soon, then all others. Each batch compiles its programs again.
+	// Batch is the number of seeds in a batch. Every experiment runs with one batch of seeds before the next batch
+	// starts. 0 means one seed first, so that tables fill soon, then all others. Each batch compiles its programs
+	// again.
 	Batch int
 	Jobs  int // parallel trials; 0 means 1
 	// Pool keeps compiled programs between calls; nil means a new pool. Its number of jobs must equal Jobs.
 	Pool *train.Pool
-	// Shards is the number of shares into which the cells are divided; 0 means 1. Only the share number Shard runs,
-	// counted from 0.
+	// Shards is the number of shares into which the experiments are divided; 0 means 1. Only the share number Shard
+	// runs, counted from 0.
 	Shard, Shards int
 	// Open reads each data set that trials need, before the first trial.
 	Open Opener
 	// Progress is called before and after each trial, never concurrently.
 	Progress func(State)
 
-	// Epoch is called after each epoch of cells without Readings, by the goroutine that trains. It must return quickly.
+	// Epoch is called by the training goroutine after each epoch, unless [record.Cell].Readings is set. Epoch must
+	// return quickly.
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
 	WithoutMAD bool // skip the mean average distance, which takes much of a short trial's time
 
-	// Protocol is the hash of the protocol. Cells with Readings require it.
+	// Protocol is the hash of the protocol file, required by [record.Cell].Readings.
 	Protocol string
 }
 

@@ -50,7 +50,7 @@ func plan(
 	return groups, total, nil
 }
 
-// shardOf hashes the cell's program, so that a cell's shard does not depend on the other cells.
+// shardOf hashes the program of c, so that the shard does not depend on other experiments.
 func shardOf(c record.Cell, shards int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(programOf(c)))
@@ -72,8 +72,8 @@ func grouped(tasks []task) (groups [][]task) {
 	return groups
 }
 
-// programOf returns the same text for cells that may share a compiled program. Mask, split, learning rate, weight decay
-// and drop rates do not count, because they are program inputs.
+// programOf returns the same text for experiments that may share a compiled program. Mask, split, learning rate, weight
+// decay and drop rates do not count, because they are program inputs.
 func programOf(c record.Cell) string {
 	usual := record.NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	p, u := &c.Parameters, usual.Parameters
@@ -97,7 +97,7 @@ type queue struct {
 	groups [][]task
 }
 
-// next removes and returns a group of the current batch, if possible one whose program is compiled. It returns nil if
+// next removes and returns a group of tasks of the current batch, preferably with a compiled program. It returns nil if
 // no group is left.
 func (q *queue) next(compiled func(record.Cell) bool) []task {
 	q.mutex.Lock()

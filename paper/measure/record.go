@@ -12,7 +12,7 @@ import (
 	"nodemask/paper/record"
 )
 
-// Experiment returns the experiment that trains a cell.
+// Experiment returns the settings for training c on g.
 func Experiment(c record.Cell, g *datasets.Graph) train.Experiment {
 	arrivals := c.Arrivals
 	if arrivals == "" {

@@ -12,7 +12,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Axis is a property, such as the keep rate, in which cells differ besides data, model, setting and train set size. It
+// Axis is a property of experiments, such as the keep rate, other than data, model, setting and train set size. It
 // holds the property's names in keys, flags and legends.
 type Axis struct {
 	Name string // such as "keep"
@@ -27,7 +27,7 @@ type Axis struct {
 	// Rare axes have no flag of their own: --set sets them.
 	Rare bool
 
-	// words returns the text in legends. If words is nil, legends show the axis's name and the value.
+	// words returns the text in legends; nil means the axis's name and the value.
 	words func(value string) string
 }
 
@@ -178,8 +178,8 @@ func (c Cell) Choices() []Choice {
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences returns how the cell differs from usual, a cell of the same model. Masking removes attention dropout, so
-// usual's attention dropout is taken at the cell's keep rate.
+// Differences returns how c differs from the experiment usual of the same model. Attention dropout is compared with
+// usual at c's keep rate, because masking removes attention dropout.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice

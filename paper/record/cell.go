@@ -16,7 +16,7 @@ type Cell struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Arrivals is how new nodes join the graph in the inductive setting; "" means that they bring all their edges.
+	// Arrivals says with which edges nodes join the graph after training (inductive); "" means all their edges.
 	Arrivals datasets.Arrivals `json:"arrivals,omitempty"`
 	Resplit  bool              `json:"resplit,omitempty"` // a new split per trial
 	// With OwnSplit, trials use the split that comes with the data, and TrainPercent is only the size of its train set.
@@ -29,8 +29,7 @@ type Cell struct {
 	// the edges between new nodes. With History, records keep every epoch's losses. [Cell.Key] leaves both fields out.
 	Cached  bool `json:"cached,omitempty"`
 	History bool `json:"history,omitempty"`
-	// With Readings, trials are evaluated under every stopping rule and every way for new nodes to join: see
-	// [Cell.Trained].
+	// With Readings, each trial is evaluated under every stopping rule and every value of Arrivals: see [Cell.Trained].
 	Readings bool `json:"readings,omitempty"`
 }
 
@@ -55,8 +54,8 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with the given values, keyed by [Axis].Name. It sets the keep rate first, because that
-// removes attention dropout, which values may set again. Unknown names and invalid values are errors.
+// Choose returns the cell with the given values, keyed by [Axis].Name. It sets the keep rate first, because setting the
+// keep rate removes attention dropout, which values may set again. Unknown names and invalid values are errors.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {
@@ -94,8 +93,8 @@ func (c Cell) Key() string {
 	return strings.Join(parts, "/")
 }
 
-// Label returns the model's name and how c differs from the cell usual, such as "GIN + NM, layers 4". It leaves out a
-// keep rate equal to keep.
+// Label returns the model's name and how c differs from the experiment usual, such as "GIN + NM, layers 4". It leaves
+// out a keep rate equal to keep.
 func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {
@@ -110,7 +109,7 @@ func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	return label
 }
 
-// Arguments returns the arguments with which nodemask runs trials of the cell.
+// Arguments returns the command-line arguments with which nodemask runs trials of c.
 func (c Cell) Arguments(trials int) []string {
 	parts := []string{"train", "--data", c.Data, "--model", c.Parameters.Model, "--setting", string(c.Setting)}
 	if !c.OwnSplit {
@@ -126,7 +125,7 @@ func (c Cell) Arguments(trials int) []string {
 	return append(parts, "--json")
 }
 
-// Command returns the POSIX shell command that runs trials of the cell.
+// Command returns the POSIX shell command that runs trials of c.
 func (c Cell) Command(trials int) string {
 	parts := append([]string{"nodemask"}, c.Arguments(trials)...)
 	for i, part := range parts {

@@ -84,7 +84,7 @@ func isNoFile(err error) bool { return errors.Is(err, errNoFile) || errors.Is(er
 // Parse returns the record of a stored line, after checking its checksum, key and values.
 func Parse(line []byte) (Record, error) { return parse(line, "") }
 
-// parse is [Parse], but rejects records of other protocols unless protocol is "".
+// parse is [Parse], but the record must have this protocol hash unless protocol is "".
 func parse(line []byte, protocol string) (r Record, err error) {
 	kind := "a record"
 	if bytes.Contains(line, []byte(`"readings":{`)) {

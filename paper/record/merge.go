@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Merge adds to s the trials that other has and s lacks, and returns how many it added. It skips trials that contradict
-// one in s, and names them in the error.
+// Merge adds to s the trials that other has and s lacks, and returns their number. It skips trials that contradict one
+// in s, and names them in the error.
 func (s *Store) Merge(other *Store) (added int, err error) {
 	more, err := other.Load()
 	if err != nil {

@@ -59,12 +59,13 @@ type Record struct {
 	TrainLosses      []float64 `json:"train_losses,omitempty"`
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
 
-	// Readings, if set, replace the scores above. Protocol is the hash of the protocol for Readings.
+	// Readings, if set, replace the scores above: one result for each stopping rule and value of Arrivals. Protocol is
+	// the hash of the protocol file.
 	Readings Readings `json:"-"`
 	Protocol string   `json:"-"`
 }
 
-// CellOf returns the record's cell.
+// CellOf returns the record's experiment.
 func (r Record) CellOf() Cell {
 	return Cell{Data: r.Data, Setting: r.Setting, TrainPercent: r.TrainPercent, Arrivals: r.Arrivals, Resplit: r.Resplit,
 		OwnSplit: r.OwnSplit, ValidationPercent: r.ValidationPercent, Parameters: r.Parameters,

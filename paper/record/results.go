@@ -11,7 +11,7 @@ import (
 	"nodemask/stats"
 )
 
-// Results holds each cell's records, all from the backend with the most trials of that cell.
+// Results holds each experiment's records from the backend with the most trials of the experiment.
 type Results struct {
 	mutex  sync.Mutex
 	load   func(...Pair) ([]Record, error) // nil if NewResults got all records
@@ -20,7 +20,7 @@ type Results struct {
 	err    error
 	loaded map[Pair]bool
 	trials map[cellID][]Record
-	drawn  map[drawing]string // split hash of each record with Readings
+	drawn  map[drawing]string // split hashes, to detect records from different data files
 }
 
 type cellID struct {
@@ -42,8 +42,7 @@ func NewResults(records []Record) *Results {
 }
 
 // LazyResults returns Results that load records by data and model when needed. For each cell without records, the
-// function elsewhere is called once to supply them. The function failed receives all errors. elsewhere and failed may
-// be nil.
+// function elsewhere is called once to supply them. The function failed receives all errors. Both functions may be nil.
 func LazyResults(load func(...Pair) ([]Record, error), elsewhere func(Cell) []Record,
 	failed func(error)) *Results {
 	return &Results{load: load, other: elsewhere, failed: failed, loaded: map[Pair]bool{},
@@ -51,8 +50,8 @@ func LazyResults(load func(...Pair) ([]Record, error), elsewhere func(Cell) []Re
 		drawn:  map[drawing]string{}}
 }
 
-// Err returns the first loading error. Two records with Readings that have the same seed but different splits are an
-// error too, because they come from different data files.
+// Err returns the first loading error. Records with the field Readings and equal seeds but different splits are an
+// error too, because their data files differ.
 func (r *Results) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -107,7 +106,7 @@ func (r *Results) add(records []Record) error {
 	return nil
 }
 
-// Trials returns a cell's records, ordered by seed. If c.Readings is set, it returns only records with Readings.
+// Trials returns the records of c, ordered by seed. The records have the field Readings exactly if c.Readings is set.
 func (r *Results) Trials(c Cell) []Record {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -127,7 +126,7 @@ func (r *Results) Trials(c Cell) []Record {
 	return r.trials[cell]
 }
 
-// Readings returns the results of c by seed: each record of c.Trained() has a [Reading] for c.
+// Readings returns the results of c by seed, taken from the records of c.Trained().
 func (r *Results) Readings(c Cell) map[uint64]Reading {
 	trials, name := r.Trials(c.Trained()), c.ReadingName()
 	readings := make(map[uint64]Reading, len(trials))
@@ -139,7 +138,7 @@ func (r *Results) Readings(c Cell) map[uint64]Reading {
 	return readings
 }
 
-// ReadOff returns the scores of [Results.Readings] as records of c (see [Record.As]).
+// ReadOff returns the [Results.Readings] of c, each as a record (see [Record.As]).
 func (r *Results) ReadOff(c Cell) (all []Record) {
 	for _, t := range r.Trials(c.Trained()) {
 		if one, ok := t.As(c); ok {
@@ -160,10 +159,10 @@ func (r *Results) Values(c Cell, m Metric) []float64 {
 	return values
 }
 
-// Comparison compares two cells on trials with equal seeds.
+// Comparison compares two experiments on trials with equal seeds.
 type Comparison struct {
 	Trials     int
-	Difference float64 // mean difference: the first cell's value minus the second cell's
+	Difference float64 // mean difference: the first experiment's value minus the second's
 	P          float64 // p-value of a two-sided paired t-test; 1 with fewer than two trials
 }
 
@@ -186,8 +185,7 @@ func (r *Results) Pairs(a, b Cell) iter.Seq2[Record, Record] {
 	}
 }
 
-// Compare compares metric ma of cell a with metric mb of cell b: it subtracts mb from ma in each pair of
-// [Results.Pairs].
+// Compare subtracts metric mb of experiment b from metric ma of experiment a in each pair of [Results.Pairs].
 func (r *Results) Compare(a Cell, ma Metric, b Cell, mb Metric) Comparison {
 	var differences []float64
 	for one, other := range r.Pairs(a, b) {

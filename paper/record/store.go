@@ -32,7 +32,7 @@ type seen struct {
 // Open returns the store in a folder. The first [Store.Add] creates the folder.
 func Open(folder string) *Store { return OpenUnder(folder, "") }
 
-// OpenUnder is [Open], but records of other protocols are errors, unless protocol is "".
+// OpenUnder is [Open], but all records must have this protocol hash unless protocol is "".
 func OpenUnder(folder, protocol string) *Store {
 	return &Store{folder: folder, protocol: protocol, seen: map[string]*seen{}}
 }
@@ -69,7 +69,7 @@ func (s *Store) Add(r Record) error {
 // Pair identifies a file of a store by data set and model.
 type Pair struct{ Data, Model string }
 
-// PairOf returns the data set and model of a cell.
+// PairOf returns the data set and model of an experiment.
 func PairOf(c Cell) Pair { return Pair{c.Data, c.Parameters.Model} }
 
 func pairOf(r Record) Pair { return Pair{r.Data, r.Model} }
@@ -96,8 +96,8 @@ func fileName(name string) string {
 	return fmt.Sprintf("%s-%016x", kept[:min(len(kept), longestName)], h.Sum64())
 }
 
-// Has reports whether the store has the trial of c with this seed, backend and all measurements of c. It reads only
-// lines added since its last call.
+// Has reports whether the store has a trial of c with this seed and backend that records all measurements of c. It
+// reads only lines added since its last call.
 func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -188,7 +188,7 @@ func idOf(r Record) trialID { return trialID{r.Cell, r.Seed, r.Backend, r.Readin
 // stranger's record would load code from there.
 func Backends() []string { return []string{"xla:cuda", "xla:cpu", "go"} }
 
-// Merged returns the cells without duplicates, each with the measurements of all its duplicates.
+// Merged joins duplicates in cells. A joined cell records every measurement of its duplicates.
 func Merged(cells []Cell) []Cell {
 	at := map[trialID]int{}
 	var merged []Cell
@@ -207,7 +207,7 @@ func Merged(cells []Cell) []Cell {
 	return merged
 }
 
-// isWhole reports whether a line is a complete record. An incomplete record is invalid JSON.
+// isWhole reports whether a line is complete: an incomplete record is invalid JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
 // underLock locks the file and appends the line that choose returns, unless the line is nil. First it ends a last line
