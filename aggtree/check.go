@@ -30,7 +30,7 @@ type checker struct {
 	Arborescence
 	graph    *csr.Graph
 	mask     []bool
-	children [][]int32 // children of each tree node, ordered by graph node, then by number
+	children [][]int32 // children of each tree node, sorted by their graph node, then by their own number
 	parent   []int32
 	depth    []int
 	tick     ticker

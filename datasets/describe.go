@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Description describes a graph before training.
+// Description holds what is known of a graph without training on it.
 type Description struct {
 	Name     string `json:"name"`
 	Source   string `json:"source"`

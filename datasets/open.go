@@ -73,10 +73,10 @@ func (l Location) String() string {
 }
 
 // Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache folder that holds
-// any of the data set's files, directly or in a subfolder named after the data set or "planetoid". An embedded data set
-// is read from the program unless o.Dir has its files. $NODEMASK_DATA is not searched for an embedded data set, because
-// Planetoid's files list Cora's nodes in another order than the program, which would change every split. The error is a
-// [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be fetched.
+// any of the data set's files, directly or in a subfolder named after the data set or "planetoid". For a data set that
+// is embedded in the program, only o.Dir is searched before the embedded copy. Files in $NODEMASK_DATA would change
+// every split: Planetoid's files, for example, list Cora's nodes in another order than the embedded copy. The error is
+// a [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be fetched.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {

@@ -135,7 +135,7 @@ type Compare struct {
 	P            *float64 `json:"p,omitempty"`          // of a two-sided paired t-test; nil with fewer than two pairs
 }
 
-// Session answers requests, one trial at a time, and is safe for concurrent use.
+// Session answers a page's requests. It is safe for concurrent use, but runs only one trial at a time.
 type Session struct {
 	backend *backend.Backend
 	runner  *train.Runner

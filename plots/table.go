@@ -61,7 +61,7 @@ func Formats() []Format {
 	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatHTML}
 }
 
-// Check returns the error of [Table.Render] for a known format.
+// Check returns the error that [Table.Render] would return for this table in any known format.
 func (t Table) Check() error { return named("table", t.ID, t.check()) }
 
 func (t Table) check() error {

@@ -29,10 +29,10 @@ const madBlock = 32
 //
 //	D_ij = 1 - h_i·h_j / (|h_i| |h_j|)     cosine distance, i ≠ j
 //	D̄_i  = Σ_j D_ij / Σ_j 1(D_ij)          mean over the nodes that i differs from
-//	MAD  = Σ_i D̄_i / Σ_i 1(D̄_i)            mean over the nodes that differ from any;  1(x) = 1 if x > 0, else 0
+//	MAD  = Σ_i D̄_i / Σ_i 1(D̄_i)            mean over the nodes with D̄_i > 0;  1(x) = 1 if x > 0, else 0
 //
 // Distances up to 2^-47 ≈ 7e-15 count as zero, so rounding between parallel rows does not change MAD. A row of zeros
-// has distance 1 from every other row, as in scikit-learn and so in the paper's code.
+// has distance 1 from every other row, as in scikit-learn, which the authors' code uses.
 //
 // The result is exact to rounding and bit-identical on any number of cores.
 func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {

@@ -17,8 +17,8 @@ type folded struct {
 	// Node[i] is drawn node i's number in the original tree; -1 if node i is a masked neighbour or replaces omitted
 	// nodes.
 	Node []int32
-	// More[i] is the number of tree nodes, or of masked neighbours, that drawn node i replaces; 0 if node i replaces
-	// none.
+	// More[i] is the number of nodes that drawn node i replaces: of masked neighbours if Ghost[i], else of tree nodes.
+	// It is 0 if node i is drawn for itself.
 	More  []int
 	Ghost []bool
 

@@ -57,7 +57,7 @@ func Environment(step, folder string) []string {
 	return []string{stepVariable + "=" + step, folderVariable + "=" + folder}
 }
 
-// Test describes the test of a step, a function in [Main]'s parameter steps, under faults.
+// Test describes how to test one step under faults. A step is a function in [Main]'s parameter steps.
 type Test struct {
 	Step string
 	// Prepare writes the step's input files, if any, into its empty folder.

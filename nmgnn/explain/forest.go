@@ -15,12 +15,12 @@ const mostEntries = 1 << 21
 // copies are stored once. A forest node is a copy of a tree node, with the tree node's representation under the mask.
 type forest struct {
 	tree  *aggtree.Tree
-	whole []int32          // each tree node's copy in the forest when no node is masked
-	muted []int32          // each tree node's copy in the forest when that node is masked
+	whole []int32          // for each tree node, the index of its copy in the tree without masks
+	muted []int32          // for each tree node, the index of its copy that is itself masked
 	known map[string]int32 // all forest nodes but the root's copies, by a key that the method add makes
 
-	node    []int32 // tree node that each forest node copies
-	row     []int32 // number of each forest node's feature row
+	node    []int32 // index of the tree node that each forest node copies
+	row     []int32 // index of each forest node's row of the features
 	masked  []bool
 	offsets []int64
 	indices []int32

@@ -64,7 +64,8 @@ func SAGE(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
 	return layer(scope, g, x, func(float64) nmgnn.Layer { return nmgnn.SAGE{Width: width} })
 }
 
-// Apply returns a layer for any nmgnn.Layer: a custom one, or one with settings such as nmgnn.GIN's Norm.
+// Apply returns a [Layer] that applies l to x. Use Apply for a custom nmgnn.Layer, or for settings that the functions
+// above lack, such as nmgnn.GIN's Norm.
 func Apply(scope *model.Scope, g *Graph, x *graph.Node, l nmgnn.Layer) *Layer {
 	of := layer(scope, g, x, func(float64) nmgnn.Layer { return l })
 	of.own = true

@@ -52,10 +52,9 @@ type Parameters struct {
 type StopOn string
 
 const (
-	StopOnLoss StopOn = "loss" // the lowest loss
-	StopOnF1   StopOn = "f1"   // the highest macro F1
-	// StopOnAccuracy is the highest accuracy.
-	StopOnAccuracy StopOn = "accuracy"
+	StopOnLoss     StopOn = "loss"     // the best epoch has the lowest validation loss
+	StopOnF1       StopOn = "f1"       // the best epoch has the highest validation macro F1
+	StopOnAccuracy StopOn = "accuracy" // the best epoch has the highest validation accuracy
 	// StopOnEither is the rule of GAT's authors: patience counts from the last epoch with the best loss or accuracy so
 	// far; the kept weights are from the last epoch in which both were the best so far.
 	StopOnEither StopOn = "either"

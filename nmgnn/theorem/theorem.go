@@ -144,8 +144,8 @@ func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, lef
 	if err != nil {
 		return err
 	}
-	// The estimate counts each hidden layer's outputs eight times. For a star of 300,000 nodes it is 1.4 GB; the
-	// measured memory was 1.8 GB.
+	// This rough estimate counts eight copies of each hidden layer's output. For a star of 300,000 nodes the estimate
+	// is 1.4 GB, while 1.8 GB were measured.
 	nodes := float64(g.Edges.NumNodes()) + float64(counts.Total)
 	need := nodes * 4 * float64(2*g.Features.Width+8*(hops-1)*p.Hidden)
 	if need > float64(left.Bytes) {

@@ -286,7 +286,7 @@ type Result struct {
 	Seconds    float64       // time of training and evaluation, without compiling
 	Validation stats.Metrics // validation nodes' scores at the best epoch
 	Test       stats.Metrics // test nodes' scores at the best epoch
-	// area under the ROC curve over test nodes; nil if InBatches trained, if there are not exactly two classes, or if
+	// area under the ROC curve over test nodes; nil in results of InBatches, if there are not exactly two classes, or if
 	// all test nodes have the same class
 	AUC         *float64
 	Predictions []int32 // predicted class of every node of the whole graph; -1: not in the test graph
@@ -297,7 +297,7 @@ type Result struct {
 	Split     *datasets.Split
 	StopOn    hyper.StopOn      // score that chose the best epoch
 	Arrivals  datasets.Arrivals // how new nodes joined; "" in the transductive setting
-	Nodes     *NodeCounts       // nil in the transductive setting and from InBatches
+	Nodes     *NodeCounts       // nil in the transductive setting and in results of InBatches
 	MAD       *stats.Smoothness // nil unless Experiment.Smoothness is set
 	Cached    *stats.Metrics    // test scores of prediction from the cache; nil without CacheInference
 	Apart     *stats.Metrics    // test scores of cached prediction as if each new node arrived alone; may be nil

@@ -198,8 +198,8 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary returns the interpretations that differ from the main interpretation of the paper only on the named axes. It
-// leaves out the option "all but validation nodes" for edges of new nodes.
+// vary returns the interpretations that differ from the main interpretation of the paper only on the named axes. On the
+// axis of new nodes' edges, it omits the option "all but validation nodes".
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {

@@ -73,7 +73,8 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	return t, nil
 }
 
-// gatElsewhere returns the end of a sentence on masking's effect on GAT, or "" if PROTOCOL-3.md's trials are missing.
+// gatElsewhere returns a clause that says how masking affects GAT on the graphs of PROTOCOL-3.md. The clause is to be
+// appended to a sentence. It is "" if trials are missing.
 func (e *Evidence) gatElsewhere() (string, error) {
 	answers, err := judge.GraphAnswers(e.third, "gat")
 	verdicts := map[judge.Verdict]int{}

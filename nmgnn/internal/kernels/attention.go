@@ -51,9 +51,10 @@ func attendByParts(p Product, a Attention) *Node {
 	if !a.Gradients {
 		return y
 	}
-	// Let d be the loss's gradient towards the result y, q the exponentials of the scores e, and kept these
-	// exponentials after dropout. With d'_v = d_v / Σ_w q_vw, the gradients towards h and e are:
-	//	∂h_u = Σ_v kept_vu·d'_v,   ∂e_vu = kept_vu·⟨d'_v, h_u⟩ - q_vu·⟨d'_v, y_v⟩
+	// The result is y_v = Σ_u kept_vu·h_u / Σ_w q_vw, where q = exp(e) for scores e, and kept is q after dropout. Let
+	// d_v be the loss's gradient with respect to y_v, and d'_v = d_v / Σ_w q_vw. Then the loss's gradients are:
+	//	with respect to h_u:  Σ_v kept_vu·d'_v
+	//	with respect to e_vu: kept_vu·⟨d'_v, h_u⟩ - q_vu·⟨d'_v, y_v⟩
 	return WithAdjoints(y, Argument{heard, func(v *Node) *Node { return p.Back(perHead(v, inverse), nil, kept) }},
 		Argument{e, func(v *Node) *Node {
 			v = p.noFuse(perHead(v, inverse))

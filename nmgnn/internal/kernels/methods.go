@@ -9,8 +9,9 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Seeing returns p for a computation that reads result rows only where seen [rows, 1] is not zero. Other rows may be
-// zero, and gradients towards them must be zero. If seen is nil or p uses scatters, Seeing returns p itself.
+// Seeing returns a variant of p that may leave rows of its results zero where seen [rows, 1] is zero. The caller must
+// not read these rows, and gradients with respect to them must be zero. If seen is nil or p uses scatters, Seeing
+// returns p itself.
 func Seeing(p Product, seen *Node) Product {
 	if p.fused && seen != nil {
 		p.seen = seen

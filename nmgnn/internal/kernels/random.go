@@ -52,8 +52,8 @@ func (r *Random) dropped(x *Node, rate float64, seen, gate *Node) *Node {
 	return Linear(x, d[0], drop, drop)
 }
 
-// Next returns a new stream. A stream always gives a position the same number, so it can be read in the order of a
-// matrix and of its transpose.
+// Next returns a new stream. A number of a stream depends only on its position. So a matrix and its transpose, which
+// list the same entries in different orders, can give each entry the same number.
 func (r *Random) Next() Stream {
 	s := Stream{key: r.key, number: r.streams}
 	r.streams++

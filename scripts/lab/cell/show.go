@@ -112,7 +112,8 @@ func shows(file *ast.File, x ast.Expr, project string) bool {
 	case *ast.SelectorExpr:
 		name, ok := f.X.(*ast.Ident)
 		if !ok || name.Obj != nil {
-			// If the method has no result, the build with nb.Show fails, and goCommand builds the unchanged cell.
+			// Assume that a method returns a value. If it returns nothing, the cell with nb.Show does not compile, and
+			// goCommand builds the unchanged cell.
 			return true
 		}
 		for _, i := range file.Imports {
