@@ -12,8 +12,9 @@ import (
 // MaskedKeepRate is the keep rate p in all of the paper's tables.
 const MaskedKeepRate = 0.5
 
-// Cell returns an unmasked experiment in the main interpretation of the paper (PROTOCOL-2.md). A model not in the paper
-// keeps its preset, except that early stopping and the edges of new nodes are as in the paper.
+// Cell returns an unmasked experiment in the main interpretation of the paper (PROTOCOL-2.md). A model that is not in
+// the paper keeps the hyperparameters of its own preset. Only early stopping, and which edges new nodes bring after
+// training, follow the paper.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
@@ -21,7 +22,8 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 		if err != nil {
 			panic(err)
 		}
-		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver // unmasked: keep the usual MaskOver
+		// Without masking, MaskOver has no effect: keep the value of GIN's usual preset.
+		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver
 		c.Parameters = gin
 	}
 	c.Parameters.StopOn = hyper.StopOnEither

@@ -15,19 +15,20 @@ import (
 // FirstGraphSplit is the seed of the first split of part [Graphs].
 const FirstGraphSplit = 700
 
-// GraphFile is a graph of the third protocol. Largest is the number of nodes in the largest class.
+// GraphFile is a graph of PROTOCOL-3.md, the protocol for graphs unlike Cora. Largest is the number of nodes in the
+// largest class.
 type GraphFile struct {
 	Data, File, SHA256      string
 	Largest, Nodes, Classes int
 }
 
-// ConstantF1 returns the macro F1, in percent, of predicting the largest class for every node. By the protocol, an
+// ConstantF1 returns the macro F1, in percent, of predicting the largest class for every node. By PROTOCOL-3.md, an
 // unmasked model with no higher mean macro F1 does not learn.
 func (f GraphFile) ConstantF1() float64 {
 	return 200 * float64(f.Largest) / float64((f.Largest+f.Nodes)*f.Classes)
 }
 
-// GraphFiles returns the third protocol's graphs.
+// GraphFiles returns the graphs of PROTOCOL-3.md.
 func GraphFiles() []GraphFile {
 	return []GraphFile{
 		{"tolokers", "tolokers.npz",
@@ -51,7 +52,7 @@ func GraphFiles() []GraphFile {
 	}
 }
 
-// GraphFileOf returns the third protocol's graph of this name, if any.
+// GraphFileOf returns the entry of [GraphFiles] with this data set name, and whether there is one.
 func GraphFileOf(data string) (GraphFile, bool) {
 	files := GraphFiles()
 	i := slices.IndexFunc(files, func(f GraphFile) bool { return f.Data == data })
@@ -112,9 +113,9 @@ type GraphAnswer struct {
 // Inconclusive is the verdict if fewer trials ran than the protocol requires.
 const Inconclusive Verdict = "inconclusive"
 
-// GraphAnswers returns a model's answers in the third protocol, by graph and setting. For GIN, answers with rescaling
-// follow those without. P-values are Holm-corrected over all answers. The verdict is [Inconclusive] while splits or
-// train set sizes are missing.
+// GraphAnswers says for each graph and setting of PROTOCOL-3.md whether node masking helps the model. For GIN,
+// answers with rescaling follow those without. P-values are Holm-corrected over all answers returned. A verdict is
+// [Inconclusive] while trials on some splits or train set sizes are missing.
 func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error) {
 	var p []float64
 	sizes, asked := graphSizes(model), 1
@@ -130,7 +131,7 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 				}
 				a, err := ask(r, q, q.Readings[reading])
 				if err == nil && !a.Complete() {
-					// Use train set size 10 % alone while 50 % has fewer splits.
+					// Use only train set size 10 % if more splits are complete at 10 % than at both 10 % and 50 %.
 					q.Sizes = sizes[:1]
 					if first, errFirst := ask(r, q, q.Readings[reading]); errFirst != nil || first.Splits > a.Splits {
 						a, err = first, errFirst

@@ -36,9 +36,9 @@ const (
 	axisArrivals  = "arrivals"
 )
 
-// Axes returns the choices that the paper leaves open for a model, or an error if the paper lacks the model. The first
-// option of each axis follows the paper or its cited works. The [Reading] of zeros is the main interpretation.
-// PROTOCOL-2.md in package paper quotes the paper on each axis.
+// Axes returns the choices that the paper leaves open for a model, or an error if the paper lacks the model. The
+// first option of each axis follows the paper or its cited works. The [Reading] that picks every first option is the
+// main interpretation of the paper. PROTOCOL-2.md in package paper quotes the paper on each axis.
 func Axes(model string) ([]Axis, error) {
 	common := []Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true,
@@ -77,35 +77,38 @@ func Axes(model string) ([]Axis, error) {
 	return nil, fmt.Errorf("no cited reading of %q: expected one of %q", model, Models())
 }
 
-// Part is the name of a part of the second or third protocol (paper/PROTOCOL-2.md, paper/PROTOCOL-3.md).
+// Part is the name of a part of a protocol: for [Graphs] paper/PROTOCOL-3.md, otherwise paper/PROTOCOL-2.md.
 type Part string
 
-// The parts of the protocol, in order.
+// The parts of the two protocols, in order.
 const (
-	// Cited varies the two points on which the paper contradicts itself: edges of new nodes, and whether a masked node
-	// aggregates from itself. It also varies rescaling and, in GAT and SGAT, attention dropout without masking.
+	// Cited varies the two points on which the paper contradicts itself: which edges new nodes bring after training,
+	// and whether a masked node aggregates from itself. Cited also varies two other points: rescaling, and whether
+	// the unmasked GAT and SGAT have attention dropout.
 	Cited Part = "cited"
 	// Departures changes the main interpretation of the paper on one [Axis] at a time, on Cora.
 	Departures Part = "departures"
-	// Stated combines options that the paper leaves open. For GIN on PubMed it runs half of the combinations.
+	// Stated keeps what the paper states, and combines the options for features, dropout, learning rate and
+	// rescaling, which the paper leaves open. For GIN on PubMed, only half of the combinations run.
 	Stated Part = "stated"
-	// Scale tests whether masking helps because sums in training are p (keep rate) times those in validation. It varies
-	// normalisation and rescaling on ten splits of Cora.
+	// Scale tests one explanation of why masking helps: a sum over neighbours that can be masked is on average p
+	// (keep rate) times as large in training as in validation. Scale varies normalisation and rescaling on ten splits
+	// of Cora.
 	Scale Part = "scale"
-	// Tables runs train set sizes of the paper's tables that the protocol's other parts lack.
+	// Tables runs trials at the train set sizes that the paper's tables have but the protocol's other parts lack.
 	Tables Part = "tables"
 	// Balanced compares tuned regularisers ([BalancedDesign]), which all try the same sixteen configurations, each with
 	// several rates.
 	Balanced Part = "balanced"
-	// Graphs is the third protocol: the main interpretation of the paper on [GraphFiles], but with early stopping on
-	// macro F1.
+	// Graphs is PROTOCOL-3.md: the main interpretation of the paper on [GraphFiles], but with early stopping on macro
+	// F1.
 	Graphs Part = "graphs"
 )
 
-// Parts returns all parts of the second and third protocols.
+// Parts returns all parts of PROTOCOL-2.md and PROTOCOL-3.md.
 func Parts() []Part { return []Part{Cited, Departures, Stated, Scale, Tables, Balanced, Graphs} }
 
-// Seeds returns the seeds of the protocol part's splits.
+// Seeds returns the seeds of the splits in this part of the protocol.
 func (p Part) Seeds() []uint64 {
 	switch p {
 	case Scale:
@@ -116,7 +119,7 @@ func (p Part) Seeds() []uint64 {
 	return hyper.Seeds(FirstSplit, Splits)
 }
 
-// Data returns the protocol part's data sets.
+// Data returns the data sets in this part of the protocol.
 func (p Part) Data() []string {
 	if p != Graphs {
 		return Data()
@@ -128,7 +131,7 @@ func (p Part) Data() []string {
 	return names
 }
 
-// Models returns the protocol part's models.
+// Models returns the models in this part of the protocol.
 func (p Part) Models() []string {
 	if p == Graphs {
 		return []string{"gin", "gat"}
@@ -136,7 +139,7 @@ func (p Part) Models() []string {
 	return Models()
 }
 
-// QuestionOf returns a protocol part's question, or an error for an unknown part or model.
+// QuestionOf returns the question of this part of the protocol, or an error for an unknown part or model.
 func QuestionOf(part Part, data, model string, setting datasets.Setting) (Question, error) {
 	axes, err := Axes(model)
 	q := Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes(),
@@ -211,8 +214,8 @@ func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	})
 }
 
-// departures returns the main interpretation of the paper and each interpretation that differs from it on one axis. It
-// varies only axes that the paper specifies.
+// departures returns the main interpretation of the paper and each interpretation that differs from it on exactly one
+// axis. The axes that [Stated] varies keep their first option, because the paper does not specify these axes.
 func departures(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {

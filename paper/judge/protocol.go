@@ -10,11 +10,11 @@ import (
 // FirstProtocol returns the hash of PROTOCOL.md, the protocol on depth and random configurations.
 func FirstProtocol() string { return HashOf("PROTOCOL.md") }
 
-// SecondProtocol returns the hash of PROTOCOL-2.md, on the main interpretation of the paper and similar
-// interpretations.
+// SecondProtocol returns the hash of PROTOCOL-2.md, the protocol on the main interpretation of the paper and variants
+// close to it.
 func SecondProtocol() string { return HashOf("PROTOCOL-2.md") }
 
-// ThirdProtocol returns the hash of PROTOCOL-3.md, on graphs unlike Cora.
+// ThirdProtocol returns the hash of PROTOCOL-3.md, the protocol for graphs unlike Cora.
 func ThirdProtocol() string { return HashOf("PROTOCOL-3.md") }
 
 // HashOf returns the first 16 hex digits of the SHA-256 of one of [paper.Protocols].

@@ -33,11 +33,10 @@ const (
 // Grid maps names of [record.Axis] to the values to try.
 type Grid map[string][]string
 
-// With returns a copy of g to which the axes of the grid other are added. If both have an axis, its values come from
-// other.
-func (g Grid) With(other Grid) Grid {
+// With returns a copy of g to which the axes of h are added. If both grids have an axis, its values come from h.
+func (g Grid) With(h Grid) Grid {
 	g = maps.Clone(g)
-	maps.Copy(g, other)
+	maps.Copy(g, h)
 	return g
 }
 
@@ -122,8 +121,8 @@ func DrawnDesign() Design {
 			g["dropout"] = []string{"0", "0.2", "0.4", "0.6", "0.8"}
 		}
 		if model == "gat" || model == "sgat" {
-			// Every regulariser may omit attention dropout, because masking replaces attention dropout, and the
-			// omission may help by itself.
+			// Tune attention dropout for every regulariser, not only for masking, which replaces attention dropout.
+			// Otherwise masking could win just because omitting attention dropout helps by itself.
 			g["attention-dropout"] = []string{"0", "0.6"}
 		}
 		return []Grid{g}
@@ -217,7 +216,7 @@ type TunedArm struct {
 	Name       string
 	Chosen     map[string]string // chosen values by name of [record.Axis]; nil if not chosen yet
 	Validation float64           // mean validation macro F1 of Chosen, in percent
-	F1         []float64         // macro F1 by comparison split; nil unless all splits ran
+	F1         []float64         // macro F1, in percent, on each split for comparing regularisers; nil unless all ran
 }
 
 // Words describes the chosen configuration: "keep 0.9, hidden 64, …".
@@ -235,7 +234,7 @@ func (a TunedArm) Words() string {
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
-	// Complete means that all regularisers of the protocol ran on all comparison splits.
+	// Complete means that all regularisers of the protocol ran on all splits for comparing regularisers.
 	Complete bool
 	// Next is the batch to train; it has no cells if all is done.
 	Next Batch
@@ -302,8 +301,8 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	return t, r.Err()
 }
 
-// Differences returns, in points on each comparison split, the macro F1 of the regulariser arm minus the macro F1 of
-// baseline. It returns nil if t, arm or baseline is incomplete.
+// Differences returns arm's macro F1 minus baseline's, in points, on each split for comparing regularisers. The
+// parameters arm and baseline name regularisers. The result is nil if t, arm or baseline is incomplete.
 func (t Tuned) Differences(arm, baseline string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {
@@ -326,8 +325,9 @@ const (
 	RawFeatures = "raw features"
 )
 
-// BalancedDesign returns the design of part [Balanced]. Where the protocol states nothing, the design follows the main
-// interpretation of the paper. No variant has attention dropout, so variants differ only in their regulariser.
+// BalancedDesign returns the design of the comparison [Balanced] in PROTOCOL-2.md. Where PROTOCOL-2.md states
+// nothing, the design follows the main interpretation of the paper. No variant has attention dropout, so variants
+// differ only in their regulariser.
 func BalancedDesign() Design {
 	return Design{
 		Models: []TunedModel{{Name: "gin"}, {Name: "gin", With: OneLayer},

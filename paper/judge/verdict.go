@@ -21,7 +21,8 @@ const (
 // Clear reports whether v is [Helps] or [Hurts].
 func (v Verdict) Clear() bool { return v == Helps || v == Hurts }
 
-// Margin is the difference, in points, below which [VerdictOf] returns "under a point".
+// Margin is in points of macro F1. If a difference is not significant and its 90 % interval is within ±Margin,
+// [VerdictOf] returns "under a point".
 const Margin = 1.0
 
 // VerdictOf returns "helps" or "hurts" if p < 0.05, where p may be corrected. Otherwise it returns "under a point" if
@@ -47,7 +48,7 @@ func VerdictWithin(difference, half float64, clear bool) Verdict {
 // Grade is the verdict on a claim of the paper.
 type Grade string
 
-// The grades of the protocols.
+// The grades that a claim of the paper can get, as defined in docs/CLAIMS.md.
 const (
 	Reproduced    Grade = "reproduced"
 	SameDirection Grade = "same direction"

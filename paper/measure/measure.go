@@ -26,8 +26,8 @@ type Options struct {
 	Jobs  int // parallel trials; 0 means 1
 	// Pool keeps compiled programs between calls; nil means a new pool. Its number of jobs must equal Jobs.
 	Pool *train.Pool
-	// Shards is the number of shares into which the experiments are divided; 0 means 1. Only the share number Shard
-	// runs, counted from 0.
+	// Shards is the number of shares into which the experiments are divided; 0 means 1. [Missing] runs only one
+	// share: the share with index Shard, from 0.
 	Shard, Shards int
 	// Open reads each data set that trials need, before the first trial.
 	Open Opener
@@ -190,11 +190,10 @@ func (w *work) report(done, before int, last *record.Record) {
 	}
 }
 
-// TimeLeft estimates, in whole seconds, the time for further trials if n trials took the time elapsed. It is 0 if n is
-// 0.
-func TimeLeft(elapsed time.Duration, n, further int) time.Duration {
+// TimeLeft estimates how long m further trials will take if n trials took d, in whole seconds; 0 if n is 0.
+func TimeLeft(d time.Duration, n, m int) time.Duration {
 	if n == 0 {
 		return 0
 	}
-	return time.Duration(float64(elapsed) / float64(n) * float64(further)).Round(time.Second)
+	return time.Duration(float64(d) / float64(n) * float64(m)).Round(time.Second)
 }

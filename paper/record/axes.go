@@ -178,8 +178,8 @@ func (c Cell) Choices() []Choice {
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences returns how c differs from the experiment usual of the same model. Attention dropout is compared with
-// usual at c's keep rate, because masking removes attention dropout.
+// Differences returns how c differs from usual, an experiment with the same model. Masking removes attention dropout,
+// so c's attention dropout is compared with what usual would have at c's keep rate.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice

@@ -11,7 +11,8 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Cell is an experiment, such as one number in a table or one point in a chart. Its trials differ only in their seed.
+// Cell is an experiment. Its result is, for example, one number in a table or one point in a chart. The trials of a
+// cell differ only in their seed.
 type Cell struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
@@ -54,8 +55,9 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with the given values, keyed by [Axis].Name. It sets the keep rate first, because setting the
-// keep rate removes attention dropout, which values may set again. Unknown names and invalid values are errors.
+// Choose returns the cell with the given values, keyed by [Axis].Name. It sets the keep rate before attention
+// dropout, because masking would remove an attention dropout that is already set. Unknown names and invalid values
+// are errors.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {
@@ -93,8 +95,8 @@ func (c Cell) Key() string {
 	return strings.Join(parts, "/")
 }
 
-// Label returns the model's name and how c differs from the experiment usual, such as "GIN + NM, layers 4". It leaves
-// out a keep rate equal to keep.
+// Label describes c, such as "GIN + NM, layers 4": the model's name, then how c differs from usual, an experiment
+// with the same model. Label leaves out c's keep rate if it equals the argument keep.
 func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {
@@ -144,7 +146,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Measures reports whether c's trials record every measurement that trials of the cell other record.
-func (c Cell) Measures(other Cell) bool {
-	return (c.Cached || !other.Cached) && (c.History || !other.History)
+// Measures reports whether c's trials record every measurement that d's trials record.
+func (c Cell) Measures(d Cell) bool {
+	return (c.Cached || !d.Cached) && (c.History || !d.History)
 }

@@ -73,7 +73,8 @@ func (s *Store) read(path string, start int64, visit func(number int, t Record))
 		}
 		visit(number, t)
 		if unended {
-			return end, nil // end excludes this line, because the next append will complete it
+			// This line has no line break yet, so end excludes the line. The next append adds the line break.
+			return end, nil
 		}
 		end += int64(len(line))
 	}

@@ -13,14 +13,14 @@ import (
 
 // Results holds each experiment's records from the backend with the most trials of the experiment.
 type Results struct {
-	mutex  sync.Mutex
-	load   func(...Pair) ([]Record, error) // nil if NewResults got all records
-	other  func(Cell) []Record
-	failed func(error)
-	err    error
-	loaded map[Pair]bool
-	trials map[cellID][]Record
-	drawn  map[drawing]string // split hashes, to detect records from different data files
+	mutex    sync.Mutex
+	load     func(...Pair) ([]Record, error) // nil if NewResults got all records
+	fallback func(Cell) []Record
+	onError  func(error)
+	err      error
+	loaded   map[Pair]bool
+	trials   map[cellID][]Record
+	drawn    map[drawing]string // split hashes, to detect records from different data files
 }
 
 type cellID struct {
@@ -41,17 +41,17 @@ func NewResults(records []Record) *Results {
 	return r
 }
 
-// LazyResults returns Results that load records by data and model when needed. For each cell without records, the
-// function elsewhere is called once to supply them. The function failed receives all errors. Both functions may be nil.
-func LazyResults(load func(...Pair) ([]Record, error), elsewhere func(Cell) []Record,
-	failed func(error)) *Results {
-	return &Results{load: load, other: elsewhere, failed: failed, loaded: map[Pair]bool{},
+// LazyResults returns Results that load records by data and model when needed. For each cell without records,
+// fallback is called once to supply records. Every error is passed to onError. Both fallback and onError may be nil.
+func LazyResults(load func(...Pair) ([]Record, error), fallback func(Cell) []Record,
+	onError func(error)) *Results {
+	return &Results{load: load, fallback: fallback, onError: onError, loaded: map[Pair]bool{},
 		trials: map[cellID][]Record{},
 		drawn:  map[drawing]string{}}
 }
 
-// Err returns the first loading error. Records with the field Readings and equal seeds but different splits are an
-// error too, because their data files differ.
+// Err returns the first loading error. It is also an error if two records with Readings have the same data set, train
+// set size and seed, but different splits: then their data files differ.
 func (r *Results) Err() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -65,8 +65,8 @@ func (r *Results) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
-	if r.failed != nil {
-		r.failed(err)
+	if r.onError != nil {
+		r.onError(err)
 	}
 }
 
@@ -119,9 +119,9 @@ func (r *Results) Trials(c Cell) []Record {
 		}
 		r.fail(err)
 	}
-	if _, ok := r.trials[cell]; !ok && r.other != nil {
+	if _, ok := r.trials[cell]; !ok && r.fallback != nil {
 		r.trials[cell] = nil
-		r.fail(r.add(r.other(c)))
+		r.fail(r.add(r.fallback(c)))
 	}
 	return r.trials[cell]
 }
@@ -138,7 +138,8 @@ func (r *Results) Readings(c Cell) map[uint64]Reading {
 	return readings
 }
 
-// ReadOff returns the [Results.Readings] of c, each as a record (see [Record.As]).
+// ReadOff returns records of c, made from the trials of c.Trained(): one for each trial with results for c (see
+// [Record.As]).
 func (r *Results) ReadOff(c Cell) (all []Record) {
 	for _, t := range r.Trials(c.Trained()) {
 		if one, ok := t.As(c); ok {

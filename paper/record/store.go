@@ -170,9 +170,9 @@ func (s *Store) Load(pairs ...Pair) (records []Record, err error) {
 	return records, nil
 }
 
-// Results returns the store's records, and loads them when needed. The function failed receives errors, and may be nil.
-func (s *Store) Results(failed func(error)) *Results {
-	return LazyResults(s.Load, nil, failed)
+// Results returns the store's records, and loads them when needed. It passes every error to onError, if set.
+func (s *Store) Results(onError func(error)) *Results {
+	return LazyResults(s.Load, nil, onError)
 }
 
 type trialID struct {
@@ -210,8 +210,8 @@ func Merged(cells []Cell) []Cell {
 // isWhole reports whether a line is complete: an incomplete record is invalid JSON.
 func isWhole(line []byte) bool { return json.Valid(line) }
 
-// underLock locks the file and appends the line that choose returns, unless the line is nil. First it ends a last line
-// without line break, or removes that line if a killed process left it incomplete.
+// underLock locks the file and appends the line that choose returns, unless the line is nil. If the file does not end
+// in a line break, underLock first adds one, or removes the last line if a killed process left this line incomplete.
 func underLock(path string, choose func() ([]byte, error)) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

@@ -90,11 +90,12 @@ type Reading struct {
 	BestEpoch    int     `json:"best_epoch"`
 }
 
-// Readings maps each [Cell.ReadingName] to a trial's results under that stopping rule and way for new nodes to join.
+// Readings holds a trial's results: one for each stopping rule and, in the inductive setting, each way for new nodes
+// to join the graph. The keys are [Cell.ReadingName]s.
 type Readings map[string]Reading
 
-// ReadingName returns the stopping rule and, if inductive, how new nodes join the graph: "either/train-edges" is the
-// rule "either" with the arrivals "train-edges".
+// ReadingName returns c's stopping rule and, in the inductive setting, how new nodes join the graph. In
+// "either/train-edges", "either" is the rule, and "train-edges" the way for new nodes to join.
 func (c Cell) ReadingName() string {
 	if c.Setting != datasets.Inductive {
 		return string(c.Parameters.StopOn)
@@ -117,9 +118,9 @@ func ReadingNames(setting datasets.Setting) (all []string) {
 	return all
 }
 
-// Trained returns the experiment whose trials give c's results. Each trial has a [Reading] for every stopping rule and
-// every way for new nodes to join. The experiment has the model preset's stopping rule and arrivals, and a new split
-// per trial.
+// Trained returns the experiment whose trials give c's results. Each trial has a [Reading] for every stopping rule
+// and every way for new nodes to join the graph (Arrivals). The returned experiment itself has the stopping rule of
+// the model's preset, the default for Arrivals, and a new split per trial.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -127,15 +128,15 @@ func (c Cell) Trained() Cell {
 	return c
 }
 
-// Read returns the record of a trial of [Cell.Trained], with the trial's results in readings.
+// Read returns the record of a trial of [Cell.Trained]. The argument readings holds the trial's results.
 func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 	c = c.Trained()
 	return Record{Cell: c.Key(), Data: c.Data, Source: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
 }
 
-// As returns r as a record of c, with r's results under c's stopping rule and way for new nodes to join. It also
-// returns whether r has these results. Accuracy, micro F1 and losses are missing.
+// As returns a record of c, made of r's results under c's stopping rule and c's way for new nodes to join the graph.
+// It also returns whether r has these results. The returned record lacks accuracy, micro F1 and losses.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""
