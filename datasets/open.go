@@ -157,7 +157,8 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 	return c, nil
 }
 
-// holdsAny needs only one file in dir, because the reader reports missing files.
+// holdsAny reports whether dir holds at least one of files. One file is enough, because reading the data set reports
+// missing files.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		_, err := os.Stat(filepath.Join(dir, f.Name))

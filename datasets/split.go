@@ -25,7 +25,9 @@ type SplitOptions struct {
 
 // Split holds three disjoint sets of labelled nodes. The sets of a split from [Stratified] hold all labelled nodes.
 type Split struct {
-	TrainPercent            int // as requested; for a split from a file, the actual percentage, 1 to 99
+	// TrainPercent is the requested percentage of train nodes or, for a split from a file, the rounded actual
+	// percentage. Both are 1 to 99.
+	TrainPercent            int
 	ValidationShare         float64
 	Seed                    uint64
 	Train, Validation, Test []int32 // node numbers, ascending

@@ -153,7 +153,8 @@ func (g *Graph) draw(ctx context.Context, pairs iter.Seq2[int32, int32], width i
 			}
 		}
 	}, csr.Options{})
-	if err := cmp.Or(ended.Err(ctx), err); err != nil { // FromSeq also fails if the context ends
+	// If ctx ended, return its error, not the error that FromSeq may return because pairs are missing.
+	if err := cmp.Or(ended.Err(ctx), err); err != nil {
 		return err
 	}
 	g.Features = gaussianFeatures(ctx, g.Labels, len(g.Classes), width, signal, seed)

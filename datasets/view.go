@@ -53,11 +53,11 @@ func (a Arrivals) Check() error {
 	return nil
 }
 
-// Phase is the graph while a model trains, is validated or is tested.
+// Phase is the graph, or the part of it, that a model sees in training, validation or testing.
 type Phase struct {
-	Edges *csr.Graph // edges between local nodes, numbered as in Nodes
-	Nodes []int32    // local node i is node Nodes[i] of the whole graph; ascending
-	Score []int32    // local nodes that this phase scores (train, validation or test nodes), ascending
+	Edges *csr.Graph // edges in this phase; node i of Edges is node Nodes[i] of the whole graph
+	Nodes []int32    // nodes in this phase, as numbers in the whole graph, ascending
+	Score []int32    // positions in Nodes of the nodes to score (train, validation or test nodes), ascending
 }
 
 // View is what a model sees of a split graph in each phase. Phases may share memory: do not change them.

@@ -17,7 +17,8 @@ import (
 const shownText = 2000
 
 // Show draws or tabulates graphs, splits, trees, tables, charts and models, and prints other values as text. If a
-// notebook cell's last line is an expression, its value is shown too. An error ends the cell.
+// notebook cell's last line is an expression, its value is shown too. If a value is an error or cannot be shown, Show
+// ends the cell.
 func Show(values ...any) {
 	for _, v := range values {
 		switch v := v.(type) {

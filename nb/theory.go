@@ -83,8 +83,8 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	preformatted(string(command(args...)))
 }
 
-// MaskingCurves charts, against the keep rate, how much of the aggregation tree T_root^hops masking leaves. Two curves
-// show the expected shares of all nodes and of the root's copies.
+// MaskingCurves charts, against the keep rate, the expected share of the aggregation tree T_root^hops that survives
+// masking. One curve is for all tree nodes, the other for the copies of the root.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

@@ -57,7 +57,8 @@ func Open(t *testing.T, ctx context.Context, path string, width int64, actions .
 	return Visit(t, ctx, &url.URL{Scheme: "file", Path: path}, width, actions...)
 }
 
-// Visit runs the actions in a new tab and then opens the page at address. The page may send requests to its server.
+// Visit runs the actions in a new tab and then opens the page at address. If the page sends a request to another
+// server, the test fails.
 func Visit(t *testing.T, ctx context.Context, address *url.URL, width int64, actions ...chromedp.Action) Tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(ctx)

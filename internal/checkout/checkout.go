@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// built is the project's folder. The linker's flag -X sets built in programs that 'make test' and the notebook kernel
-// build into temporary folders. With -trimpath, their source files' paths do not show where the folder is.
+// built is the project's folder, in programs that 'make test' and the notebook kernel build into temporary folders.
+// The linker's flag -X sets this variable, because with -trimpath the paths of source files do not show this folder.
 var built string
 
 // Root returns the clone of this project in which this program is installed, or else the clone from which it was built.

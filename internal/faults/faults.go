@@ -69,8 +69,8 @@ type Test struct {
 	GoesOn func(t *testing.T, folder string)
 }
 
-// Each runs the step twice for each system call on the folder: once the call returns an error, once the process is
-// killed before the call. Unless [Torture] is set, Each tries a sample of these runs.
+// Each runs the step twice for each system call on the folder. In one run the call returns an error; in the other run
+// the process is killed before the call. Unless [Torture] is set, Each tries a sample of these runs.
 func Each(t *testing.T, f Test) {
 	t.Helper()
 	whole := t.TempDir()

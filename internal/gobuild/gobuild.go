@@ -1,4 +1,4 @@
-// Package gobuild builds programs of this project atomically.
+// Package gobuild builds programs of this project. An aborted build leaves the old program intact.
 package gobuild
 
 import (
@@ -52,7 +52,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	if size := sizeOf(p.File); size >= 0 {
 		noted, err := os.ReadFile(note)
 		if err == nil && strings.TrimSpace(string(noted)) == strconv.FormatInt(size, 10) {
-			_ = os.Link(p.File, fresh) // go never writes into the old file, so a link is as good as a copy
+			_ = os.Link(p.File, fresh) // a link suffices: 'go build' replaces fresh and never writes into p.File
 		}
 	}
 	arguments := slices.Concat([]string{"build"}, strings.Fields(compileFlags), p.Flags, []string{"-o", fresh, p.Package})
@@ -74,8 +74,8 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 	return said, nil
 }
 
-// settle notes the new program's size, then renames fresh to file. If settle is interrupted, the noted size is not the
-// size of file, so the next build repeats both.
+// settle writes the size of fresh to note, then renames fresh to file. If settle is interrupted in between, the noted
+// size is not the size of file, so the next build repeats both steps.
 func settle(fresh, file, note string) error {
 	f, err := os.OpenFile(fresh, os.O_RDWR, 0)
 	if err != nil {

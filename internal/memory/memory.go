@@ -118,11 +118,12 @@ func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 
 // The memory for reading a file is limited, however much content the file's header claims.
 const (
-	anyway  = 256 << 20 // bytes allowed for every file
+	anyway  = 256 << 20 // bytes of memory that reading any file may take, however small the file
 	perByte = 64        // additional bytes allowed for each byte of the file
 )
 
-// When checkInterval more bytes are taken, [Budget.Take] checks that reserve bytes would stay free.
+// [Budget.Take] checks free memory each time another checkInterval bytes have been taken. reserve is the number of
+// bytes that must stay free.
 const (
 	checkInterval = 16 << 20
 	reserve       = 64 << 20
@@ -131,7 +132,7 @@ const (
 // Budget limits the memory that a file's content takes.
 type Budget struct{ size, taken, looked int64 }
 
-// NewBudget returns the budget for a file; size is in bytes.
+// NewBudget returns the memory budget for reading a file of size bytes.
 func NewBudget(size int64) Budget { return Budget{size: size} }
 
 // Take adds bytes to those taken so far. It returns an error if the sum exceeds what this file or this process may
@@ -145,8 +146,8 @@ func (b *Budget) Take(bytes int64) error {
 	if b.taken-b.looked < checkInterval {
 		return nil
 	}
-	// The finished graph takes more memory: half of what was taken so far. Lists exist twice for a moment while they
-	// grow, so the bytes taken since the last check count twice.
+	// need counts the memory to finish the graph: half of what was taken so far. need also counts twice the bytes
+	// taken since the last check, because lists exist twice for a moment while they grow.
 	need := b.taken/2 + 2*(b.taken-b.looked) + reserve
 	b.looked = b.taken
 	return Fits(need)

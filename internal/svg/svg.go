@@ -1,4 +1,5 @@
-// Package svg holds what all drawings share: the sheet, colours for light and dark pages, and safe text.
+// Package svg holds what all drawings share: the outer svg element, colours for light and dark pages, and escaping of
+// text.
 package svg
 
 import (

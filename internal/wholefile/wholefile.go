@@ -19,7 +19,7 @@ import (
 
 const (
 	suffix      = ".part"
-	longestName = 200 // largest number of a file name's bytes that its temporary file's name repeats
+	longestName = 200 // a temporary file's name contains at most this many bytes of the file's final name
 	tries       = 100
 	ownerOnly   = 0o600
 )

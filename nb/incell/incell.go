@@ -31,8 +31,8 @@ func Backend() *backend.Backend {
 // Experiment returns the experiment that c describes, on the graph g.
 func Experiment(c record.Cell, g *datasets.Graph) train.Experiment { return measure.Experiment(c, g) }
 
-// Train runs trials of an experiment. Results exist only in this notebook cell. The stop button ends training: Train
-// then returns the finished trials or, if there are none, ends the cell.
+// Train runs trials of an experiment and returns their results, which are not saved outside this notebook cell. The
+// stop button ends training: Train then returns the finished trials. If no trial has finished, Train ends the cell.
 func Train(trials int, x train.Experiment) []*train.Result {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

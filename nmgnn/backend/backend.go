@@ -32,7 +32,8 @@ type Backend struct {
 	Plugin string
 	// Skipped explains why faster backends are unusable; empty if the caller chose a backend.
 	Skipped []*Error
-	// KernelsLost is the reason why a CPU backend cannot run package fused's kernels, and so is slow; else nil.
+	// KernelsLost is nil unless a CPU backend cannot run the kernels of package fused; then KernelsLost says why. Such
+	// a backend is slow.
 	KernelsLost error
 	// ProgramsLost is the error that prevents keeping compiled programs on disk, or nil.
 	ProgramsLost error
@@ -379,8 +380,8 @@ func gomlxPlaces(name string) (places []pluginPlace) {
 	return places
 }
 
-// roots are folders of this project. A root in site-packages is from a Python wheel, whose plugin is in a folder next
-// to that root.
+// installedPlaces returns where the plugin called name may be installed. roots are folders where this project may be.
+// If a root is in site-packages, a Python wheel installed it, and the plugin may be in a folder next to that root.
 func installedPlaces(name string, roots []string) []pluginPlace {
 	set, ok := setUp[name]
 	if !ok {

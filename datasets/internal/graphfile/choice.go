@@ -5,12 +5,12 @@ import "context"
 // Choice is the user's choice of a file's class and mask columns.
 type Choice struct {
 	Label string // name of the class column or attribute; "": one of the usual names
-	Mask  int    // number of the mask column, from 1; 0: all columns
+	Mask  int    // index of the mask column, counted from 1; 0: all columns
 }
 
 type choiceKey struct{}
 
-// WithChoice returns ctx with the choice c for readers.
+// WithChoice returns a copy of ctx that carries c. Functions that read a graph file with this context follow c.
 func WithChoice(ctx context.Context, c Choice) context.Context {
 	return context.WithValue(ctx, choiceKey{}, c)
 }

@@ -1,5 +1,5 @@
-// Package graphfile holds what readers of all formats share: files, memory limits, tables, ids, classes and graphs as
-// files list them.
+// Package graphfile holds what readers of all file formats share: files, memory limits, tables, ids and classes.
+// [Graph] holds the nodes, node pairs, features, classes and splits that a file lists.
 package graphfile
 
 import (
@@ -18,7 +18,7 @@ const (
 	MaxNodes = 1<<31 - 2
 	MaxWidth = 1 << 24 // limit of feature columns: each takes memory in every dense row
 	maxNotes = 20
-	// maxSplits limits mask columns, which take memory per node.
+	// maxSplits is the largest number of splits in a file. Each split is a mask column, which takes memory per node.
 	maxSplits = 100
 )
 
@@ -85,8 +85,8 @@ func (g *Graph) AllNotes() []string {
 // MasksSplit is the name of a split made of masks, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit sets Splits to the given splits without their unlabelled nodes. If it cannot, it adds a note that says why.
-// The parameter name stands for the splits in notes. If present is false, it does nothing. Nodes in a set must ascend.
+// SetSplit sets Splits to the given splits without their unlabelled nodes, or adds a note that says why it cannot. If
+// present is false, it does nothing. Notes call the splits by the given name. Node numbers in a set must ascend.
 func (g *Graph) SetSplit(name string, present bool, splits ...[3][]int32) {
 	if !present {
 		return
@@ -142,9 +142,9 @@ func (g *Graph) sound(sets *[3][]int32) (unlabelled int, fault string) {
 	return unlabelled, ""
 }
 
-// SetMasks sets Splits from the train, validation and test masks. A mask has shape [nodes], [nodes, splits] or [splits,
-// nodes], and is nonzero at the nodes of its set; a nil mask marks no node. choice is the number of the split to keep,
-// from 1; 0 keeps all.
+// SetMasks sets Splits from the train, validation and test masks. A mask has shape [nodes], [nodes, splits] or
+// [splits, nodes], and is nonzero at the nodes of its set; a nil mask marks no node. choice is the index of the split
+// to keep, counted from 1; 0 keeps all.
 func (g *Graph) SetMasks(masks [3]*numpy.Array, choice int) error {
 	splits, several := int64(1), ""
 	var columns [3]int64

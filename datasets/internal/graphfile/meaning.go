@@ -22,8 +22,8 @@ const (
 	part
 )
 
-// namesOf lists column names, in lower case with underscores. If several columns name a class, the name listed first
-// wins.
+// namesOf lists the column names of each meaning, in lower case with underscores. If several columns of a file have
+// names listed for Class, the name listed first wins.
 var namesOf = map[Meaning][]string{
 	Class: {"label", "class", "y", "labels", "classes", "target", "node_label", "node_labels", "node_class",
 		"class_label", "ground_truth", "y_true"},
@@ -60,8 +60,8 @@ func MeaningOf(name string) Meaning {
 	return Feature
 }
 
-// LeftOut returns a note that a column was left out because of its name. The parameter column describes the column.
-// The parameter class is the name of the class column.
+// LeftOut returns a note that a column was left out because of its name. column is the text that identifies the column
+// in notes. class is the name of the class column, if any.
 func (m Meaning) LeftOut(column, class string) string {
 	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", column, why[m])
 	if m == Class && class != "" {

@@ -1,5 +1,5 @@
-// Package numpy holds arrays in the memory layout of numpy and PyTorch, as files and pickles have them. Files are
-// treated as hostile: elements must lie within the bytes, and arrays of Python objects (dtype object) are refused.
+// Package numpy holds arrays in the memory layout that numpy and PyTorch use in files and pickles. Files are treated
+// as hostile: arrays with elements outside their data are refused, and so are arrays of Python objects (dtype object).
 package numpy
 
 import (

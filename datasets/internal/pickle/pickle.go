@@ -21,7 +21,8 @@ const (
 	// maxMemory limits the memory of one pickle's values, in bytes. Planetoid's largest, PubMed's graph, takes 10 MiB.
 	maxMemory = 256 << 20
 
-	// Bytes counted for each value and container entry, with a margin for growth.
+	// Bytes counted towards the memory limits for each value and container entry, with a margin for slices and maps
+	// that grow.
 	valueMemory = 32
 	entryMemory = 48
 )

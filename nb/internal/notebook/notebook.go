@@ -22,7 +22,8 @@ func UntilStopped() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
-// Image returns an <img> of the drawing on white, as an <img> cannot inherit the page's text colour.
+// Image returns an <img> of the drawing, by default on white. A drawing in an <img> cannot take the page's text
+// colour, so its dark text would be invisible on a dark page.
 func Image(svg []byte, alt string) string {
 	if start := bytes.Index(svg, []byte("<svg")); start >= 0 {
 		if end := bytes.IndexByte(svg[start:], '>'); end >= 0 && svg[start+end-1] != '/' {

@@ -258,15 +258,15 @@ func (f *nodesFn) join(shard int, files func(*string) bool) (there bool, err err
 // near holds a shard's edges: node v's neighbours are Refs[Offsets[v]:Offsets[v+1]], each packed by [reference].
 type near struct{ Offsets, Refs []int64 }
 
-// reference packs a shard's number and a node's number in that shard. The shard number run.Shards means that
-// the node is in the model's cache.
+// reference packs a shard's index and a node's index in that shard. The shard index run.Shards means that the node is
+// in the model's cache.
 func reference(shard, node int) int64 { return int64(shard)<<32 | int64(node) }
 
 func referred(ref int64) (shard int, node int32) { return int(ref >> 32), int32(ref) }
 
 type nearFn struct{ run }
 
-// ProcessElement finds the shard and number of every neighbour of a shard's nodes.
+// ProcessElement finds, for every neighbour of a shard's nodes, the neighbour's shard and index in that shard.
 func (f *nearFn) ProcessElement(ctx context.Context, shard int, written func(*bool) bool) (int, bool, error) {
 	there := false
 	if !written(&there) || !there {
@@ -343,8 +343,8 @@ func buildGraph(s beam.Scope, r run, in Input) {
 
 func endFn(int, func(*bool) bool) {}
 
-// end consumes a collection that nobody needs. nearFn and layerFn return it because Prism, Beam's local runner,
-// busy-loops on Beam functions without output.
+// end consumes the output of nearFn and layerFn, which nobody needs. These functions have an output because Prism,
+// Beam's local runner, busy-loops while a function without output works. endFn has no output, but does no work.
 func end(s beam.Scope, written beam.PCollection) {
 	beam.ParDo0(s.Scope("end"), endFn, beam.GroupByKey(s, written))
 }
