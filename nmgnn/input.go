@@ -18,15 +18,15 @@ type Input interface {
 	Times(w *Node) *Node
 	// Dropout returns the input after [Random.Dropout]; for a nil r, the input itself.
 	Dropout(r *Random, rate float64) Input
-	// Node returns the input as a dense node [nodes, Width].
+	// Node returns the input as a dense tensor of shape [graph nodes, Width].
 	Node() *Node
 }
 
 // Dense returns h [nodes, width] as an [Input].
 func Dense(h *Node) Input { return dense{node: h} }
 
-// seeing returns h with the promise that only rows where seen [nodes, 1] is nonzero will be read. A nil
-// seen means all rows.
+// seeing returns h with the promise that only rows where seen [nodes, 1] is nonzero will be read. If seen is nil, all
+// rows may be read.
 func seeing(h Input, seen *Node) Input {
 	switch h := h.(type) {
 	case dense:
@@ -42,13 +42,13 @@ func seeing(h Input, seen *Node) Input {
 }
 
 type dense struct {
-	node       *Node
-	transposed *Node            // transpose of the field node, or nil
-	positions  *model.Variable  // index of the random number that dropout uses for each entry; may be nil
-	large      bool             // true if the field node must not be copied
-	dropped    *kernels.Dropped // the field node after dropout; nil without dropout
-	seen       *Node            // [nodes, 1]: nonzero for rows that are read; nil if all are read
-	before     *Node            // node = ReLU(before); nil if unknown
+	node       *Node            // the input before any pending dropout
+	transposed *Node            // the input's transpose, or nil
+	positions  *model.Variable  // index of each input entry's random number in dropout; nil means 0, 1, …
+	large      bool             // true if the input is too large to be copied
+	dropped    *kernels.Dropped // the input with pending dropout, applied when used; nil if no dropout is pending
+	seen       *Node            // [nodes, 1]: nonzero for input rows that the computation uses; nil if all are used
+	before     *Node            // the tensor whose ReLU is the input; nil if unknown
 }
 
 func (d dense) Graph() *Graph { return d.node.Graph() }
@@ -112,7 +112,7 @@ type sparseInput struct {
 	*sparseFeatures
 	graph   *Graph
 	train   bool
-	weighed *Node          // feature values if dropout was applied twice; else nil
+	weighed *Node          // feature values after all dropouts if there were at least two; else nil
 	dropped kernels.Stream // the random stream of the first dropout; unused if rate is 0
 	rate    float64
 }

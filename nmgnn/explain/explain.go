@@ -26,10 +26,11 @@ type Options struct {
 	// Class is the class to explain; nil means the predicted one.
 	Class *int
 	// Masks limits how many masks are evaluated to compute the Shapley values [Branch].Share. It may be at most 2²⁴; 0
-	// means 16,384. Shares are exact if at most this many masks are distinct and these masks together have at most
-	// 2²⁴ entries. Otherwise shares are estimated by unmasking tree nodes in at least 16 random orders.
+	// means 16,384. If the tree has at most Masks masks with different effects, and these have at most 2²⁴ entries in
+	// total, all are evaluated and shares are exact. Otherwise shares are estimated by unmasking tree nodes in at least
+	// 16 random orders.
 	Masks int
-	// Seed is the seed of the random orders of tree nodes, from which shares are estimated.
+	// Seed seeds the random orders in which tree nodes are unmasked to estimate each [Branch].Share.
 	Seed uint64
 	// Limit is the largest number of tree nodes; 0 means 5000.
 	Limit int
@@ -50,7 +51,8 @@ type Explanation struct {
 	Logits    []float32 // the root's logits when no node is masked: [classes]
 	// Alone is the root's logit without neighbours. The explained logit is Alone plus all shares.
 	Alone float64
-	// Exact means that all distinct masks were evaluated; else shares are estimated from random orders of tree nodes.
+	// Exact means that all masks with different effects were evaluated; else shares are estimated from random orders of
+	// tree nodes.
 	Exact bool
 	// Masks and Orders count the evaluated masks and the random orders of tree nodes.
 	Masks, Orders int
@@ -70,17 +72,19 @@ type Branch struct {
 	// logit minus Alone. Error is Share's standard error; 0 if exact.
 	Share float64 `json:"share"`
 	Error float64 `json:"error,omitempty"`
-	// Without is the loss in logit from masking only this tree node, which also cuts off its subtree.
+	// Without is how much the logit falls if only this tree node is masked, which also cuts off its subtree.
 	Without float64 `json:"without"`
-	// Only is the logit minus Alone if all tree nodes are masked except this node, its ancestors and its subtree.
+	// Only is a difference: the logit with all tree nodes masked except this node, its ancestors and its subtree, minus
+	// Alone.
 	Only float64 `json:"only"`
 }
 
-// Feature is one feature of the root's node.
+// Feature is one feature of the graph node that the tree's root stands for.
 type Feature struct {
 	Column int     `json:"column"`
 	Value  float32 `json:"value"`
-	Change float64 `json:"change"` // loss in logit if the feature is 0 wherever the node occurs in the tree
+	// Change is how much the logit falls if the feature is set to 0 wherever this graph node occurs in the tree.
+	Change float64 `json:"change"`
 }
 
 // Complete returns the options with defaults filled in, or an error if Masks or Limit are out of range.

@@ -11,20 +11,21 @@ import (
 // mostEntries is the total number of nodes and edges above which a [forest] is full.
 const mostEntries = 1 << 21
 
-// forest is a graph with many copies of one aggregation tree, one for each mask; subtrees that are equal in several
-// copies are stored once. A forest node is a copy of a tree node, with the tree node's representation under the mask.
+// forest is a graph that holds one copy of an aggregation tree for each mask. Subtrees that are equal in several copies
+// are stored once. Each forest node stands for one tree node in one or more copies, with the tree node's
+// representation under the masks of these copies.
 type forest struct {
 	tree  *aggtree.Tree
 	whole []int32          // for each tree node, the index of its copy in the tree without masks
 	muted []int32          // for each tree node, the index of its copy that is itself masked
-	known map[string]int32 // all forest nodes but the root's copies, by a key that the method add makes
+	known map[string]int32 // index of each forest node that is not a copy of the root; f.add makes the keys
 
 	node    []int32 // index of the tree node that each forest node copies
 	row     []int32 // index of each forest node's row of the features
 	masked  []bool
 	offsets []int64
 	indices []int32
-	asked   []int32 // the copies of the root whose logits were requested
+	asked   []int32 // for each requested vector of logits, the index of the root's copy
 }
 
 func newForest(t *aggtree.Tree) *forest {
@@ -33,7 +34,8 @@ func newForest(t *aggtree.Tree) *forest {
 	return f
 }
 
-// clear removes all copies of tree nodes from the forest, except those listed in f.whole and f.muted.
+// clear resets the forest to two copies of each tree node: one in the tree without masks (f.whole) and one that is
+// itself masked (f.muted).
 func (f *forest) clear() {
 	n := f.tree.NumNodes()
 	*f = forest{tree: f.tree, whole: make([]int32, n), muted: make([]int32, n), known: map[string]int32{},
@@ -73,8 +75,8 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 
 func (f *forest) full() bool { return len(f.node)+len(f.indices) > mostEntries }
 
-// branch returns the forest's copy of tree node i. Copies of kept children are in the slice states, copies of masked
-// children in f.muted.
+// branch returns the index of the forest's copy of tree node i under a mask; kept is true for unmasked nodes. For each
+// kept child c, states[c] must be the index of c's copy. Copies of masked children come from f.muted.
 func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	first, end := f.tree.Children(i)
 	children := make([]int32, 0, end-first)
@@ -88,7 +90,7 @@ func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	return f.add(i, i, false, children)
 }
 
-// states returns the forest's copy of each tree node under a mask.
+// states returns the index in the forest of each tree node's copy under a mask; kept is true for unmasked nodes.
 func (f *forest) states(kept []bool) []int32 {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i >= 0; i-- {
@@ -108,7 +110,8 @@ func (f *forest) ask(kept []bool) {
 	f.asked = append(f.asked, f.branch(0, kept, states))
 }
 
-// askFor requests the root's logits when the root's node has this feature row wherever the node occurs in the tree.
+// askFor requests the root's logits, computed with the given row of features at every tree node that stands for the
+// root's graph node.
 func (f *forest) askFor(row int32) {
 	states := slices.Clone(f.whole)
 	var children []int32

@@ -14,7 +14,7 @@ import (
 // so each set that is used contains the parents of its members.
 type shares struct {
 	tree   *aggtree.Tree
-	sets   [][]bool // all distinct sets of kept tree nodes; nil if there are too many
+	sets   [][]bool // all possible sets of kept tree nodes; nil if there are too many
 	orders int      // even number of random orders of tree nodes; 0 if sets is not nil
 	seed   uint64
 }
@@ -39,7 +39,7 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns the number of distinct sets of kept tree nodes.
+// count returns how many sets of tree nodes can be kept; each such set contains the parents of its members.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -52,7 +52,7 @@ func (s *shares) count() float64 {
 	return below[0]
 }
 
-// enumerate appends to s.sets every set that agrees with the slice kept on the tree nodes before i.
+// enumerate appends to s.sets every possible set of kept tree nodes whose first i entries are those of kept[:i].
 func (s *shares) enumerate(i int, kept []bool) {
 	for ; i < len(kept) && !kept[s.tree.Parent[i]]; i++ {
 		kept[i] = false
@@ -108,14 +108,15 @@ func (s *shares) ask(x *explainer) {
 	})
 }
 
-// give computes shares from values (the requested logits) and alone (the root's logit without neighbours).
+// give computes each branch's share. values are the root's logits under the masks, in the order of s.ask's requests;
+// alone is the root's logit without neighbours.
 func (s *shares) give(branches []Branch, alone float64, values []float64) {
 	if s.orders > 0 {
 		s.estimate(branches, alone, values)
 		return
 	}
 	for k, kept := range s.sets {
-		in, next := 0, 0 // in: number of nodes in the set; next: number of their children that are not in the set
+		in, next := 0, 0 // in counts the set's nodes but the root; next counts masked children of the set's nodes
 		for i, parent := range s.tree.Parent {
 			if parent < 0 || !kept[parent] {
 				continue
@@ -126,9 +127,10 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 				next++
 			}
 		}
-		// The weight of this set's logit in a node's share is the probability that a random mask of the other nodes
-		// gives this set: the mask keeps m nodes of the set and masks n children of these nodes. Averaged over the keep
-		// rate p, this probability is ∫ p^m (1-p)^n dp.
+		// A node's share is a weighted sum of the logits of sets of kept nodes. This set's weight is the probability
+		// that a random mask of the other nodes gives this set, negated for a node outside the set. The mask keeps m
+		// other nodes of the set and masks n other children of the set's nodes. Averaged over the keep rate p, this
+		// probability is beta(m, n) = ∫ p^m (1-p)^n dp.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {

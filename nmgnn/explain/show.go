@@ -124,7 +124,7 @@ func (v View) Sentence() string {
 
 func number(x float64) string { return strings.Replace(fmt.Sprintf("%+.3f", x), "-", "−", 1) }
 
-// Branches returns a table of the ten branches with the largest absolute shares.
+// Branches returns a table of the ten branches with the largest absolute shares (Shapley values) of the logit.
 func (v View) Branches() plots.Table {
 	t := plots.Table{ID: "branches", Title: "The branches that decide",
 		Header: []string{"path", "share", "masked", "only"},
@@ -143,7 +143,7 @@ func (v View) Branches() plots.Table {
 	return t
 }
 
-// Columns returns a table of the ten features that change the logit most.
+// Columns returns a table of the ten features of the root that change the explained logit most when set to 0.
 func (v View) Columns() plots.Table {
 	t := plots.Table{ID: "features", Title: "The node's features that count",
 		Header: []string{"feature", "value", "change"},
@@ -174,7 +174,8 @@ func (v View) Text() (string, error) {
 	return text, nil
 }
 
-// WriteSVG draws the tree. An edge's colour and width show the sign and size of the share of the branch below.
+// WriteSVG draws the aggregation tree. An edge's colour and width show the sign and size of what the branch below the
+// edge contributes to the explained logit.
 func (v View) WriteSVG(w io.Writer) error {
 	o := draw.Options{Names: v.names(), Labels: v.Graph.Labels, Classes: v.Graph.Classes,
 		ID: fmt.Sprintf("explain-%d", v.Tree.Base[0]), Flow: make([]float64, len(v.Explanation.Branches))}
@@ -223,7 +224,8 @@ type featureJSON struct {
 	Name string `json:"name"`
 }
 
-// WriteJSON writes one line of JSON, with all tree nodes but the root, in ascending order; see docs/FORMATS.md.
+// WriteJSON writes the view as one line of JSON; see docs/FORMATS.md. The list "branches" has all tree nodes below the
+// root, level by level.
 func (v View) WriteJSON(w io.Writer) error {
 	root := v.Tree.Base[0]
 	j := map[string]any{"data": v.Graph.Name, "model": v.model().Settings.Model, "fingerprint": "", "node": root,

@@ -74,7 +74,7 @@ func New(graphs ...*csr.Graph) *Graph {
 }
 
 // WithFeatures adds features, a row per node, for [Layer.Features]. Sparse features stay sparse. Call WithFeatures
-// before the first layer.
+// before the first layer is built.
 func (g *Graph) WithFeatures(x datasets.Features) *Graph {
 	if g.err == nil {
 		g.x, g.values, g.err = x, len(x.Values), g.check(g.edges, x)
@@ -83,8 +83,9 @@ func (g *Graph) WithFeatures(x datasets.Features) *Graph {
 }
 
 // Reserve makes room for graphs that [Graph.Replace] will put in. The parameters are the largest numbers of nodes, of
-// neighbours in total, and of values of sparse features. A number below the graph's present one has no effect. Spare
-// nodes are the last rows of x; they have no neighbours and are never pooled. Call Reserve before the first layer.
+// neighbours in total, and of values of sparse features. A number below the graph's present number has no effect.
+// Spare nodes are the last rows of x; they have no neighbours and are never pooled. Call Reserve before the first layer
+// is built.
 func (g *Graph) Reserve(nodes, neighbours, values int) *Graph {
 	g.reserved, g.nodes = true, max(g.nodes, nodes)
 	g.room, g.values = max(g.room, neighbours), max(g.values, values)
@@ -195,9 +196,9 @@ func (g *Graph) members() csr.Matrix {
 // NumNodes returns the number of nodes, including spare nodes that [Graph.Reserve] added.
 func (g *Graph) NumNodes() int { return g.nodes }
 
-// Variables returns the variables in which a store holds this graph. Pass them to checkpoint.ExcludeVars: they need not
-// be saved, as New creates them. A checkpoint handler that is attached to the store before the first layer excludes
-// them by itself.
+// Variables returns the variables in which a store holds this graph. They need not be saved, because layers create them
+// again from the graph: pass them to checkpoint.ExcludeVars. A checkpoint handler that is attached to the store before
+// the first layer is built excludes these variables automatically.
 func (g *Graph) Variables(store *model.Store) (all []*model.Variable) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

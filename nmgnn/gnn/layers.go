@@ -21,7 +21,7 @@ type Layer struct {
 	features       bool // whether the layer reads the graph's features instead of x
 	featureDropout float64
 	dropout        float64
-	own            bool // made by Apply, so the layer may draw random numbers
+	own            bool // whether Apply made this Layer, from an nmgnn.Layer that may draw random numbers by itself
 	make           func(dropout float64) nmgnn.Layer
 }
 
@@ -93,9 +93,9 @@ func (l *Layer) AttentionDropout(rate float64) *Layer {
 	return l
 }
 
-// Done adds the layer to the computation and returns its result [nodes, outputs]. The result has x's type, or float32
-// if the layer reads features. Weights are float32; the scope's L1 and L2 regularization applies to weights, not to
-// biases.
+// Done adds the layer to the computation and returns its result [nodes, outputs]. The result has the type of the input
+// x, or float32 if [Layer.Features] replaces x. Weights are float32; the scope's L1 and L2 regularization applies to
+// weights, not to biases.
 func (l *Layer) Done() *graph.Node {
 	if err := hyper.CheckDropRate("attention dropout", l.dropout); err != nil {
 		panic(err)

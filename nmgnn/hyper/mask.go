@@ -53,7 +53,8 @@ func (p Parameters) DrawDelta(r *rand.Rand, nodes int, train []int32) []float32 
 func (m Mask) Delta() []float32 {
 	delta := make([]float32, len(m))
 	for v, masked := range m {
-		// A branch on a random mask is mispredicted, so the variable one makes the compiler emit a conditional move.
+		// Masks are random, so a branch would often be mispredicted. Holding 1 in a variable makes the compiler emit
+		// a conditional move instead.
 		one := math.Float32bits(1)
 		if masked {
 			one = 0

@@ -23,7 +23,7 @@ type Parameters struct {
 	LearnEpsilon bool      `json:"learn_epsilon,omitempty"` // GIN-ε
 	Norm         Norm      `json:"norm,omitempty"`          // batch normalisation in GIN
 	Readout      Readout   `json:"readout,omitempty"`       // how logits are computed
-	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout applies; "": every layer's input
+	DropoutOn    DropoutOn `json:"dropout_on,omitempty"`    // where Dropout applies; "" means every layer's input
 	// add a layer's input to its output if their widths are equal
 	Residual bool `json:"residual,omitempty"`
 	// attention heads in the hidden layers of GAT and GATv2, and of SGAT if it has attention dropout
@@ -31,13 +31,14 @@ type Parameters struct {
 	// probability of dropping an attention weight, in GAT, SGAT and GATv2
 	AttentionDropout float64 `json:"attention_dropout,omitempty"`
 
-	Regulariser     RegulariserName `json:"regulariser,omitempty"` // addition or alternative to node masking; "": none
+	// addition or alternative to node masking; "" means none
+	Regulariser     RegulariserName `json:"regulariser,omitempty"`
 	RegulariserRate float64         `json:"regulariser_rate,omitempty"`
 
 	KeepRate KeepRate `json:"keep_rate"`
 	MaskOver MaskOver `json:"mask_over"`
 	Rescale  bool     `json:"rescale"` // divide kept contributions by KeepRate; not in the paper
-	// whether GAT, SGAT and GATv2 mask a masked node's own term
+	// whether masking a node in GAT, SGAT and GATv2 also masks the node's own term in its attention sum
 	SelfTerm SelfTerm `json:"self_term,omitempty"`
 
 	LearningRate      float64 `json:"learning_rate"`
@@ -77,7 +78,7 @@ type RegulariserName string
 const (
 	DropEdgeRegulariser RegulariserName = "dropedge"
 	DropoutRegulariser  RegulariserName = "dropout" // Dropout at RegulariserRate instead of the preset's rate
-	// DropGNNRegulariser also masks nodes outside training, and averages several runs.
+	// DropGNNRegulariser masks nodes both in training and in prediction. A prediction averages several masked runs.
 	DropGNNRegulariser RegulariserName = "dropgnn"
 
 	// Retired regularisers occur only in records of earlier runs.
@@ -270,8 +271,8 @@ type Norm string
 const (
 	// NormInside normalises the output of each linear layer but the last in a GIN layer's MLP, before the ReLU.
 	NormInside Norm = "inside"
-	// NormBoth also normalises each hidden GIN layer's output, before the activation, as in the code of GIN's authors
-	// (Xu et al. 2019).
+	// NormBoth normalises like NormInside, and also normalises each hidden GIN layer's output before the activation, as
+	// the code of GIN's authors does (Xu et al. 2019).
 	NormBoth Norm = "both"
 )
 
@@ -282,10 +283,10 @@ func Norms() []Norm { return []Norm{NormInside, NormBoth} }
 type Readout string
 
 const (
-	// ReadoutLast computes logits by a linear layer on the last representation. All GNN layers are hidden.
+	// ReadoutLast computes logits by a linear layer on the last GNN layer's output. All GNN layers are hidden layers.
 	ReadoutLast Readout = "last"
-	// ReadoutAll computes scores by a linear layer for each representation and for the features, and sums them, as
-	// GIN's authors do. All GNN layers are hidden.
+	// ReadoutAll computes scores by one linear layer on the features and one on each GNN layer's output. The logits are
+	// the sum of these scores, as in the code of GIN's authors. All GNN layers are hidden layers.
 	ReadoutAll Readout = "all"
 )
 
@@ -299,8 +300,8 @@ type DropoutOn string
 // DropoutOnScores applies dropout only to the readout's scores, as in the code of GIN's authors.
 const DropoutOnScores DropoutOn = "scores"
 
-// SelfTerm selects how a masked node's own term counts in sums over v ∪ N_v. "" means that the own term is masked like
-// the neighbours' terms (eqs. 7 and 9).
+// SelfTerm selects whether masking a node v also masks v's own term in the sum over v and its neighbours. "" means yes
+// (eqs. 7 and 9).
 type SelfTerm string
 
 // SelfKept keeps a masked node's own term: by eq. 6 the node "can still appear as the root".

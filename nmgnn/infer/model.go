@@ -145,7 +145,8 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	}
 	store := model.NewStore()
 	defer store.Finalize()
-	alone, _, err := csr.FromEdges(1, nil, csr.Options{}) // weights do not depend on the graph
+	// One node is enough, because initial weights do not depend on the graph.
+	alone, _, err := csr.FromEdges(1, nil, csr.Options{})
 	if err != nil {
 		return w, err
 	}

@@ -26,11 +26,11 @@ type run struct {
 	Work, Key string
 	Shards    int
 	Saved     []byte // the model, encoded
-	Cache     string // the file with the model's cache; "": none
+	Cache     string // the file with the model's cache; "" means no cache
 
 	model *cached.Model
 	cache *cached.Cache
-	known map[string]int32 // each cached node's number, by the node's id
+	known map[string]int32 // each cached node's position in the cache, by the node's id
 }
 
 // Setup decodes the model.
@@ -152,8 +152,8 @@ func (r *run) check(step string, shards []int) (c Counts, err error) {
 	return c, nil
 }
 
-// rows returns the rows of a layer's input that belong to a shard's nodes. Layers count from 0. The shard number
-// r.Shards means the nodes of the model's cache.
+// rows returns the rows of a layer's input that belong to a shard's nodes. Layers and shards count from 0. The shard
+// number r.Shards, one beyond the last shard, stands for the nodes in the model's cache.
 func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	if shard < r.Shards {
 		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)
@@ -185,7 +185,7 @@ func (r *run) cached() (*cached.Cache, error) {
 	return r.cache, nil
 }
 
-// trained returns a map from each cached node's id to its number, or nil without a cache.
+// trained returns a map from each cached node's id to the node's position in the cache, or nil without a cache.
 func (r *run) trained() (map[string]int32, error) {
 	if r.Cache == "" || r.known != nil {
 		return r.known, nil
