@@ -39,7 +39,7 @@ var Front string
 type Options struct {
 	Title  string // "" means a default
 	Module Module
-	// Beside names the file in the page's folder that holds the program. If Beside is "", the page itself does.
+	// Beside names the file in the page's folder that holds the program; "" means that the program is in the page.
 	Beside string
 	// Data names the data sets that are stored in script files next to the page ([DataScript]).
 	Data []string
@@ -57,7 +57,7 @@ type File struct {
 
 // Module is a compiled cmd/nodemask-wasm, and Go's script that starts it.
 type Module struct {
-	Exec string // wasm_exec.js of the Go release that compiled the program
+	Exec string // text of the script wasm_exec.js from the Go release that compiled the program
 	Gzip []byte
 }
 

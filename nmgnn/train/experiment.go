@@ -39,8 +39,8 @@ type Experiment struct {
 
 	// Smoothness measures [stats.MAD], the mean distance between representations, after each trial.
 	Smoothness bool
-	// CacheInference also predicts the test nodes from cached representations of train nodes, with and without edges
-	// between new nodes. It needs the inductive setting.
+	// CacheInference adds two predictions of the test nodes from cached representations of train nodes: with and
+	// without edges between new nodes (which arrive after training). It needs the inductive setting.
 	CacheInference bool
 	// Keep sets [Result].Cache: after each trial it computes the representations of train nodes for cached prediction.
 	Keep bool
@@ -130,7 +130,8 @@ func (x Experiment) Run(ctx context.Context, b *backend.Backend, seeds []uint64,
 		defer r.Close()
 		return s.runAll(ctx, r.Trial)
 	}
-	if err := x.checkMemory(b, side); err != nil { // a single trial is checked when it compiles
+	// The memory for trials side by side is checked here, the memory for a single trial when it compiles.
+	if err := x.checkMemory(b, side); err != nil {
 		return nil, err
 	}
 	pool, err := NewPool(b, side, 1)
@@ -162,7 +163,7 @@ type series struct {
 	results []*Result
 
 	reporting sync.Mutex
-	best      int // position of the best result; -1: none yet
+	best      int // position of the best result; -1 means none yet
 }
 
 func newSeries(x Experiment, seeds []uint64, o RunOptions) *series {
@@ -286,10 +287,10 @@ type Result struct {
 	Seconds    float64       // time of training and evaluation, without compiling
 	Validation stats.Metrics // validation nodes' scores at the best epoch
 	Test       stats.Metrics // test nodes' scores at the best epoch
-	// area under the ROC curve over test nodes; nil in results of InBatches, if there are not exactly two classes, or if
-	// all test nodes have the same class
+	// area under the ROC curve over test nodes; nil if there are not exactly two classes, if all test nodes have the
+	// same class, or if the result is from [InBatches] or [Runner.Variants]
 	AUC         *float64
-	Predictions []int32 // predicted class of every node of the whole graph; -1: not in the test graph
+	Predictions []int32 // predicted class of every node of the whole graph; -1 outside the test graph
 	Weights     []infer.Weight
 
 	SplitSeed uint64
@@ -297,16 +298,16 @@ type Result struct {
 	Split     *datasets.Split
 	StopOn    hyper.StopOn      // score that chose the best epoch
 	Arrivals  datasets.Arrivals // how new nodes joined; "" in the transductive setting
-	Nodes     *NodeCounts       // nil in the transductive setting and in results of InBatches
+	Nodes     *NodeCounts       // nil in the transductive setting and in results of [InBatches] or [Runner.Variants]
 	MAD       *stats.Smoothness // nil unless Experiment.Smoothness is set
-	Cached    *stats.Metrics    // test scores of prediction from the cache; nil without CacheInference
+	Cached    *stats.Metrics    // test scores of cached prediction; nil without CacheInference or [Runner.Variants]
 	Apart     *stats.Metrics    // test scores of cached prediction as if each new node arrived alone; may be nil
 	Cache     *cached.Cache     // nil unless Experiment.Keep is set
 }
 
 // NodeCounts counts the distinct nodes read to predict the test nodes.
 type NodeCounts struct {
-	// All is the number of nodes in the test graph, the paper's count for prediction without a cache.
+	// All is the number of nodes in the test graph. The paper reports it as the number of nodes read without a cache.
 	All int
 	// Reached counts all nodes within k hops of a test node, test nodes included, where k is the number of layers.
 	Reached int

@@ -10,8 +10,8 @@ import (
 	"nodemask/nmgnn/backend"
 )
 
-// Pool runs work in parallel jobs on one backend, each with its own [Runner]. Results do not depend on the number of
-// jobs.
+// Pool runs work in parallel jobs (goroutines) on one backend, each with its own [Runner]. Results do not depend on
+// the number of jobs.
 //
 // On a CPU, each XLA job runs on one core, even if there is only one job: XLA splits some sums by the number of cores,
 // which would change rounding.
@@ -46,8 +46,9 @@ func NewPool(b *backend.Backend, jobs, maxPrograms int) (*Pool, error) {
 	return p, nil
 }
 
-// Run calls the function work once in each job, in parallel. It returns the first error of a job, which also cancels
-// the other jobs' context. If the pool is closed, Run returns an error. Do not call Run or Close before Run returns.
+// Run calls the function work once in each of the pool's jobs (goroutines), in parallel. It returns the first error of
+// a call, which also cancels the context of the other calls. If the pool is closed, Run returns an error. Do not call
+// Run or Close before Run returns.
 func (p *Pool) Run(ctx context.Context, work func(ctx context.Context, r *Runner) error) error {
 	if p.jobs == nil {
 		return errors.New("the pool is closed: expected a new one")

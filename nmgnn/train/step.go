@@ -26,18 +26,19 @@ type trainStep struct {
 	Masks        bool
 	ZeroOne      bool // masks hold only 0 and 1
 	Regulariser  nmgnn.Regulariser
-	Rates        *kernels.Rates // variables with the drop rates; nil: the rates are constants
+	Rates        *kernels.Rates // variables with the drop rates; nil if the rates are constants
 	LearningRate float64
-	Targets      *targets // nodes in the loss; nil: the step changes no weights
+	Targets      *targets // nodes in the loss; nil if the step changes no weights
 	SeesScored   bool     // the function More reads only the logits of the nodes in Targets
-	// After, if set, changes each layer's output, as in [nmgnn.Pass].
+	// After, if set, changes each layer's output (see [nmgnn.Pass]).
 	After func(layer int, h *Node) *Node
 	// More, if set, computes further outputs from the updated weights and the step's logits.
 	More func(scope *model.Scope, logits *Node) []*Node
 }
 
-// compile returns the step's program. Its inputs are a key [2] for random numbers on the device, the weight decay
-// (scalar) and the mask δ [nodes, 1]. It returns the loss, if there are targets, followed by the results of More.
+// compile returns the step's program. The program's inputs are a key [2] for random numbers on the device, the weight
+// decay (scalar) and the mask δ [nodes, 1]. The program returns the loss, if s.Targets is set, then the results of
+// s.More, if set.
 func (s trainStep) compile(b *backend.Backend, store *model.Store, nodes int) (*model.Exec, error) {
 	inputs := []shapes.Shape{shapes.Make(dtypes.Uint32, 2), shapes.Make(dtypes.Float32),
 		shapes.Make(dtypes.Float32, nodes, 1)}
@@ -72,7 +73,8 @@ func (s trainStep) compile(b *backend.Backend, store *model.Store, nodes int) (*
 }
 
 type draws struct {
-	Masks, Keys, Order *rand.PCG // random numbers for masks, for the device, and for the order of batches
+	// sources of random numbers: Masks draws the masks, Keys each step's seed for the device, Order the batch order
+	Masks, Keys, Order *rand.PCG
 	Delta              []float32 // mask δ of each node of the train graph
 }
 

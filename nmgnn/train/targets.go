@@ -67,7 +67,8 @@ func firstValuesOf(store *model.Store) (firstValues, error) {
 	return start, nil
 }
 
-// Reset draws initial weights from the seed and restores the values in s.
+// Reset sets the learning rate, copies the other first values from s, and draws the remaining weights from the seed.
+// Other variables that training changes become 0.
 func (s firstValues) Reset(store *model.Store, learningRate float64, seed uint64) error {
 	for v := range store.IterVariables() {
 		if !owns(v) {
@@ -99,7 +100,7 @@ func (s firstValues) Reset(store *model.Store, learningRate float64, seed uint64
 // targets holds, in variables, the nodes of a graph that count in the loss (scored nodes) and their labels.
 type targets struct {
 	score, labels *model.Variable
-	weights       *model.Variable // [slots, 1]: each scored node's weight in the loss; nil: equal
+	weights       *model.Variable // [slots, 1]: each scored node's weight in the loss; nil if equal
 	seen          *model.Variable // [nodes, 1]: 1 for scored nodes, else 0; nil in padded targets
 	classes       int
 }
@@ -126,8 +127,8 @@ func newPaddedTargets(store *model.Store, name string, slots, classes int) (*tar
 	return t, into.Err()
 }
 
-// Replace sets new scored nodes and labels. It returns [kernels.ErrNoFit] if the targets have room for fewer nodes, or
-// if targets without padding have room for more.
+// Replace sets new scored nodes and labels. It returns [kernels.ErrNoFit] if there are more nodes than t has room for,
+// or if there are fewer and t is not padded.
 func (t *targets) Replace(score, labels []int32) error {
 	n := t.score.Shape().Dimensions[0]
 	if len(score) > n || len(score) < n && t.weights == nil {
@@ -167,7 +168,8 @@ func each(score []int32, nodes int) []float32 {
 	return seen
 }
 
-// Seen returns the variable seen [nodes, 1], or nil if seen is nil.
+// Seen returns t.seen [nodes, 1] in the computation g: 1 for scored nodes, else 0. It returns nil if t or t.seen is
+// nil.
 func (t *targets) Seen(g *Graph) *Node {
 	if t == nil || t.seen == nil {
 		return nil

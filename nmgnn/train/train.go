@@ -22,7 +22,8 @@ type stopped struct {
 	// [options].Also[i-1].
 	View int
 
-	History    []Epoch // epochs until patience ran out, with validation scores of view number View
+	// one entry per epoch until patience ran out; validation scores are for the [datasets.View] with index View
+	History    []Epoch
 	Validation stats.Metrics
 	// weights of the best epoch under this stopping rule; other results may share the slice
 	Weights []infer.Weight
@@ -36,12 +37,12 @@ type trainable interface {
 	// Epoch trains for one epoch. It returns losses and scores for each view (train, validation and test graphs).
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
 	Weights() ([]infer.Weight, error)
-	// Predict returns the class of every node of the whole graph under the trial's weights, or -1 for nodes outside the
-	// test graph. PredictCached predicts new nodes, those outside the train graph, from cached representations. If
+	// Predict predicts the class of every node of the whole graph with the trial's weights; nodes outside the test
+	// graph get -1. PredictCached predicts new nodes, those outside the train graph, from cached representations. If
 	// together is true, it uses edges between new nodes; else it treats each new node as if it arrived alone.
 	Predict(ctx context.Context, trial *Result) ([]int32, error)
 	PredictCached(ctx context.Context, trial *Result, together bool) ([]int32, error)
-	// Cache returns the cached representations under the trial's weights.
+	// Cache returns a cache of the train nodes' representations, computed with the trial's weights.
 	Cache(ctx context.Context, trial *Result) (*cached.Cache, error)
 	score(classes []int32) (stats.Metrics, error)
 }
@@ -130,7 +131,7 @@ func diverged(history []Epoch) bool {
 	return math.IsNaN(loss) || math.IsInf(loss, 0)
 }
 
-// fault returns an error if training diverged or found no usable best epoch. best counts epochs from 1 (0: none).
+// fault returns an error if training diverged or found no usable best epoch. best counts epochs from 1; 0 means none.
 func (o options) fault(history []Epoch, best int) error {
 	remedy := fmt.Sprintf("the learning rate %v may be too high, or the features too large", o.LearningRate)
 	switch {
@@ -151,7 +152,7 @@ type earlyStopping struct {
 	Patience int
 
 	loss, score  float64 // best values so far; score is the monitored value, negated if higher is better
-	best, seen   int     // numbers, from 1, of the best and the latest epoch; 0: none yet
+	best, seen   int     // numbers, from 1, of the best and the latest epoch; 0 means none yet
 	waitingSince int     // epoch from which patience counts
 }
 

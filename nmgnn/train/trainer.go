@@ -34,7 +34,8 @@ type trainer struct {
 	rates       *kernels.Rates
 	train, test phaseData
 	validations []phaseData // validation graphs of t.view and of the views in options.Also, without duplicates
-	validatedBy []int       // for each view (t.view, then options.Also), its index in validations
+	// validatedBy[i] is the index in validations of view i's graph; view 0 is t.view, the others are options.Also.
+	validatedBy []int
 	epoch       *model.Exec
 	drawn       *draws
 	represents  map[*nmgnn.Loaded]*model.Exec
@@ -171,12 +172,12 @@ func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	return phases, by
 }
 
-// withRoom returns how many entries to reserve if a split has n entries and the whole graph has total entries. Most
-// other splits then fit, too.
+// withRoom returns how many entries (edges or feature values) a program reserves, if a split has n and the whole graph
+// has total entries. Most other splits then fit, too.
 func withRoom(n, total int) int { return min(n+n/5+256, total) }
 
-// forward runs the model without gradients and dropout; only DropGNN masks nodes. The parameter seen is
-// [nmgnn.Pass].Seen.
+// forward runs the model without gradients and dropout. It masks nodes only if the regulariser is DropGNN; otherwise
+// the parameter seen becomes [nmgnn.Pass].Seen.
 func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded, seen *Node) []*Node {
 	pass := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}
@@ -261,7 +262,7 @@ type options struct {
 	Rates []float64 // drop rates that switchTo may change; others are compiled in
 	Plan  *kernels.Plan
 
-	// Also lists further views of the split for [Runner.Variants]: new nodes arrive in other ways.
+	// Also lists further views of the same split for [Runner.Variants]; they differ in how new nodes join the graph.
 	Also []*datasets.View
 	// Room reserves room for other splits' edges, so that switchTo seldom fails; results stay the same.
 	Room bool

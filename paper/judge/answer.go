@@ -12,7 +12,7 @@ import (
 	"nodemask/stats"
 )
 
-// Answer is the effect of masking in one reading of the paper.
+// Answer is the effect of masking in one reading (interpretation) of the paper.
 type Answer struct {
 	Question
 	Reading Reading
@@ -56,7 +56,8 @@ func (c *Choice) steps() []step {
 		{"rescaled", axisRescale, 1, &c.Rescale, "rescaling as in dropout"}}
 }
 
-// ChoiceOf parses a choice such as "fair, rescaled"; "" means the main interpretation of the paper.
+// ChoiceOf parses a list of departures from the main interpretation of the paper, such as "fair, rescaled"; "" means
+// no departure.
 func ChoiceOf(words string) (c Choice, err error) {
 	steps := c.steps()
 	for word := range strings.SplitSeq(words, ", ") {
@@ -108,8 +109,9 @@ func (c Choice) On(q Question) Question {
 	return q
 }
 
-// Levels returns three variants of [Stated]'s question on GIN. In divided, features are divided by their sum; onF1 also
-// has early stopping on macro F1; in raw, features are raw.
+// Levels returns three variants of the question on GIN in part [Stated] of the protocol. The variant divided divides
+// features by their sum. The variant onF1 does so too, and stops early on macro F1. The variant raw leaves features
+// unchanged.
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
 	divided, err = QuestionOf(Stated, data, "gin", setting)
 	if err != nil {
@@ -129,8 +131,9 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Ask returns the effect that contrast defines, in the main interpretation of the paper (PROTOCOL-2.md) changed by
-// choice. The answer has no verdict, and its p-value is not corrected for multiple tests.
+// Ask returns the effect that contrast defines. It takes the main interpretation of the paper (PROTOCOL-2.md), with
+// the departures that the parameter choice sets. The answer has no verdict, and its p-value is not corrected for
+// multiple tests.
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)
@@ -185,8 +188,8 @@ func WithChoice(choice Choice) (rows []Row) {
 	return rows
 }
 
-// Answers returns each row's answers, by data set and setting. P-values are Holm-corrected together, without the
-// answers whose choice changes nothing in their setting. Incomplete answers count with a p-value of 1.
+// Answers returns each row's answers, by data set and setting. P-values are Holm-corrected together. The correction
+// leaves out answers on a choice that changes nothing in their setting. Incomplete answers count with a p-value of 1.
 func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 	var p []float64
 	var of []*float64
@@ -251,8 +254,9 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robust returns the number of distinct interpretations of the paper in [Stated] and [Choices] of which all trials ran.
-// The results above and below count the interpretations whose effect is significantly above or below -contrast.Margin.
+// Robust returns the number of distinct interpretations of the paper, from part [Stated] and from [Choices], whose
+// trials have all run (readings). The results named above and below count the interpretations whose effect is
+// significantly above or below -contrast.Margin.
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast Contrast) (readings, above, below int, err error) {
 	q, err := QuestionOf(Stated, data, model, setting)
@@ -269,7 +273,8 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	answers, err := Each(r, q)
 	var effects []float64
 	for _, a := range answers {
-		// With PlainOnly, interpretations that differ only in masking have the same effect: count one.
+		// A PlainOnly contrast reads only unmasked scores, so interpretations that differ only in masking have the
+		// same effect and count once.
 		if !a.Complete() || contrast.PlainOnly && slices.Contains(effects, a.Effect.Pooled.MeanDifference) {
 			continue
 		}
@@ -284,8 +289,8 @@ func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	return len(effects), above, below, err
 }
 
-// Each returns one answer for each interpretation of the paper in q.Readings, on all splits with its trials. P-values
-// are uncorrected and verdicts unset.
+// Each returns one answer for each interpretation of the paper in q.Readings. An answer covers the splits on which
+// all trials of its interpretation ran. P-values are uncorrected and verdicts unset.
 func Each(r *record.Results, q Question) ([]Answer, error) {
 	var all []Answer
 	for _, reading := range q.Readings {

@@ -1,6 +1,6 @@
-// Package judge decides from records whether node masking helps. A reading is one way to fill gaps in the paper; the
-// cited reading fills them from the works that the paper cites. The package also judges masking by depth and with tuned
-// hyperparameters. The protocols in package paper fix the rules.
+// Package judge decides from records whether node masking helps, in each reading (one way to fill gaps in the paper).
+// The cited reading fills these gaps from the works that the paper cites. The package also defines experiments on
+// model depth, and compares tuned regularisers. The protocols in package paper fix the rules.
 package judge
 
 import (
@@ -32,7 +32,8 @@ type Option struct {
 	Choices map[string]string `json:"choices"`
 }
 
-// Options parses texts such as "0.01, 5e-4: lr=0.01 decay=0.0005": an option's name, then its choices, if any.
+// Options parses texts of the form "name: choices" or "name". In "0.01, 5e-4: lr=0.01 decay=0.0005", the name is
+// "0.01, 5e-4", and the choices set lr and decay.
 func Options(texts ...string) (all []Option) {
 	for _, text := range texts {
 		name, choices, _ := strings.Cut(text, ": ")

@@ -22,15 +22,15 @@ type Case struct {
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
 	Quantities
-	// Fragility is how many points of macro F1 unmasked GIN gains by early stopping on macro F1 instead of loss and
-	// accuracy.
+	// Fragility is the gain of GIN without masking, in points of macro F1, if early stopping follows macro F1 instead
+	// of loss and accuracy.
 	Fragility float64 `json:"fragility"`
 	// Masked and Rescaled are the effects of masking without and with rescaling.
 	Masked   CaseEffect `json:"masked"`
 	Rescaled CaseEffect `json:"rescaled"`
 }
 
-// CaseEffect is an effect in points of macro F1, with its 95 % interval.
+// CaseEffect is masking's mean effect in one [Case], in points of macro F1, with its 95 % interval (Low to High).
 type CaseEffect struct {
 	Mean   float64 `json:"mean"`
 	Low    float64 `json:"low"`
@@ -62,7 +62,7 @@ func (c Case) of(rescaled bool) CaseEffect {
 //go:embed cases.json
 var casesJSON []byte
 
-// Cases returns the cases, with measured effects, to which [Fit] fits rules.
+// Cases returns the cases (graph, setting, train set size) to which [Fit] fits rules, with masking's measured effects.
 var Cases = sync.OnceValue(func() (cases []Case) {
 	if err := json.Unmarshal(casesJSON, &cases); err != nil {
 		panic(err)
@@ -106,14 +106,14 @@ func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPerce
 	return c, true, err
 }
 
-// Quantity is a property of a [Case] that hypothesis H3 tests as a predictor of masking's effect.
+// Quantity is a property of a [Case] that may predict masking's effect (hypothesis H3 of PROTOCOL-3.md).
 type Quantity struct {
 	Name  string
 	Of    func(Case) float64
 	After bool // known only after training, so rules may not use it
 }
 
-// CaseQuantities returns the quantities that hypothesis H3 tests.
+// CaseQuantities returns the properties of cases that may predict masking's effect (hypothesis H3 of PROTOCOL-3.md).
 func CaseQuantities() []Quantity {
 	return []Quantity{
 		{"fragility", func(c Case) float64 { return c.Fragility }, true},
@@ -125,8 +125,8 @@ func CaseQuantities() []Quantity {
 	}
 }
 
-// Correlation is Spearman's rank correlation of a quantity with masking's effect, with a 95 % interval from a bootstrap
-// over graphs.
+// Correlation is Spearman's rank correlation, over cases, between a [Quantity] and masking's effect, with a 95 %
+// interval from a bootstrap over graphs.
 type Correlation struct {
 	Quantity       string
 	Rho, Low, High float64
@@ -247,10 +247,10 @@ func ruleQuantity(name string) Quantity {
 // graphs.
 type Fitted struct {
 	Rule
-	// Right counts the cases that the fitted rules predict correctly, and Nothing those that "no effect" predicts
-	// correctly. Cases and Graphs are totals.
+	// Right counts the cases that the fitted rules predict correctly. Nothing counts the cases that are predicted
+	// correctly by always predicting no effect. Cases and Graphs count all cases and graphs.
 	Right, Nothing, Cases, Graphs int
-	Fewest                        int  // number of splits of the case with fewest splits
+	Fewest                        int  // smallest number of splits that any case has
 	Complete                      bool // all of the protocol's cases and splits ran
 }
 
@@ -400,7 +400,7 @@ type Quantities struct {
 	DegreeShift float64 `json:"degree_shift"`
 }
 
-// QuantitiesOf returns the quantities of g, split as in v.
+// QuantitiesOf measures the [Quantities] of the graph g, such as mean degree; the view v gives the split.
 func QuantitiesOf(g *datasets.Graph, v *datasets.View) Quantities {
 	q := Quantities{TrainShare: float64(len(v.Train.Score)) / float64(max(g.NumNodes(), 1)),
 		Degree: float64(g.Edges.NumEdges()) / float64(max(g.NumNodes(), 1)), AdjustedHomophily: adjustedHomophily(g)}

@@ -11,7 +11,8 @@ import (
 	"nodemask/stats"
 )
 
-// Question asks for an effect in several readings of the paper, at several train set sizes.
+// Question asks for an effect on macro F1, usually the effect of masking, in several readings (interpretations) of the
+// paper and at several train set sizes.
 type Question struct {
 	Axes        []Axis
 	Data, Model string
@@ -34,13 +35,13 @@ type Contrast struct {
 	Margin    float64
 }
 
-// Effect is the value of a [Contrast] in one reading of the paper.
+// Effect is the value of a [Contrast] in one reading (interpretation) of the paper.
 type Effect struct {
 	Reading Reading
 	// Differences holds the effect in points of macro F1, by train set size, then by split.
 	Differences   [][]float64
 	Plain, Masked []float64 // mean macro F1 in percent, by train set size
-	// Pooled is a t-test over splits. Each split's difference is averaged over train set sizes.
+	// Pooled is a t-test over splits. Each split's value is the effect, averaged over train set sizes.
 	Pooled stats.TTest
 }
 
@@ -48,7 +49,8 @@ type Effect struct {
 // such splits it returns no effects.
 func (q Question) Effects(r *record.Results) (splits []uint64, effects []Effect, err error) {
 	splits = slices.Clone(q.Seeds)
-	var found [][2]map[uint64]record.Reading // unmasked and masked results, per reading and train set size
+	// found has an element per interpretation of the paper and train set size: unmasked and masked results by seed.
+	var found [][2]map[uint64]record.Reading
 	for _, reading := range q.Readings {
 		for _, size := range q.Sizes {
 			var arms [2]map[uint64]record.Reading
