@@ -128,7 +128,8 @@ func trainingOf(n Network, options []Option) (*training, error) {
 		return nil, err
 	}
 	t.experiment.Parameters = p.WithMasking(t.keepRate)
-	for _, change := range t.settings { // applied last: masking removes attention dropout, which change may restore
+	// Settings are applied last, because masking removes attention dropout and a setting may restore it.
+	for _, change := range t.settings {
 		change(&t.experiment.Parameters)
 	}
 	return t, nil

@@ -135,7 +135,7 @@ const (
 	yLabelGap     = 9
 	labelLine     = 1.2 * labelSize
 	labelDescent  = 0.3 * labelSize
-	axesWords     = 60 // approximate space for texts beside an axis
+	axesWords     = 60 // approximate pixels that texts take beside an axis
 	stepX, stepY  = 80, 45
 	overhangSpace = 4
 )
@@ -154,7 +154,8 @@ func (c Chart) newFrame(width, height, top float64) frame {
 	if f.xLabel[0] != "" {
 		f.bottom -= xLabelGap + float64(len(f.xLabel)-1)*labelLine
 	}
-	f.bottom = max(f.bottom, (f.top+height)/2) // a tall x label leaves the plot at least half of the height
+	// However tall the x label is, the plot keeps at least half of the height below f.top.
+	f.bottom = max(f.bottom, (f.top+height)/2)
 	f.y = newAxis(slices.Min(ys), slices.Max(ys), max((body+margin-axesWords)/stepY, 2), true)
 	f.y.start, f.y.end = f.bottom, f.top
 

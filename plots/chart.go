@@ -20,8 +20,8 @@ type Series struct {
 	Reference   bool      // values published by others, drawn dashed with hollow markers
 	HideMarkers bool
 	Scattered   bool // small markers without a line
-	// Of names an earlier series, whose colour and marker shape this series takes. A dashed line tells this series
-	// apart.
+	// Of is the name of an earlier series. This series takes that series' colour and marker shape. A dashed line tells
+	// the two apart.
 	Of string
 	// Cells hold the data from which a script can compute each point again; "" or nil if there is none.
 	Cells []string

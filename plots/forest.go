@@ -30,7 +30,7 @@ type Effect struct {
 	Label            string
 	Value, Low, High float64
 	Fields           []string // one text per column, or nil
-	TextOnly         bool     // no effect, only Label and Fields
+	TextOnly         bool     // the row shows only Label and Fields, no point or interval
 }
 
 const (

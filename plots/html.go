@@ -53,8 +53,10 @@ func (t Table) figure() bool { return len(t.Under) > 0 || len(t.Blocks) > 0 || t
 type block struct {
 	Table
 	*strings.Builder
-	columns  []int
-	twoLines bool // every number gets a second line, so first lines stay level
+	columns []int
+	// twoLines is true if some number has a second line. Then every number gets a second line, maybe blank, so that
+	// first lines align.
+	twoLines bool
 }
 
 func (t Table) htmlBlock(w *strings.Builder, begin, end int) {

@@ -46,7 +46,7 @@ func looks(series []Series) []look {
 	return all
 }
 
-// leader returns the index of the series whose colour and shape s takes, or -1 if there is none.
+// leader returns the index of the series that s copies its colour and shape from, or -1 if there is none.
 func (s Series) leader(series []Series) int {
 	of := -1
 	for i, other := range series {
@@ -90,8 +90,8 @@ const (
 
 var polygons = [shapes - 1]struct {
 	corners int
-	// start is the angle of the first corner. The corners' radius is scale times the marker's. Every second corner's
-	// radius is scale·inner times the marker's.
+	// start is the angle of the first corner. The corners' distances from the centre alternate between scale and
+	// scale·inner times the marker's radius.
 	start, scale, inner float64
 }{
 	{4, math.Pi / 4, 1.2, 1}, {3, math.Pi / 2, 1.3, 1}, {4, math.Pi / 2, 1.3, 1}, {3, -math.Pi / 2, 1.3, 1},

@@ -118,16 +118,17 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 //
 //   - text is for the terminal: a bold cell ends in *, or in ↓ if Down is set.
 //   - markdown is a GitHub table without lines between groups.
-//   - csv has only header and rows. Line ends inside a cell become \n.
-//   - html is a <table> with a <tbody> for each group; with Under, Blocks or Sections, a <figure> of such tables.
+//   - csv has only header and rows. Line ends inside a cell become newline characters.
+//   - html is a <table> with a <tbody> for each group. With Under, Blocks or Sections, html is a <figure> with one
+//     <table> for each block of columns.
 //
 // Render returns an error unless all of this holds:
 //
 //   - every row is as long as the header;
-//   - TextColumns is at most that length;
+//   - TextColumns is at most the length of the header;
 //   - Groups ascend and begin after the first row;
 //   - Under and Blocks ascend and begin after the first column of numbers;
-//   - if Sections is set, there are at least two columns of labels.
+//   - if Sections is set, TextColumns is at least 2.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {
 		return "", err

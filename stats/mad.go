@@ -16,11 +16,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// madZeroChord is the largest |u_i - u_j| of unit rows that counts as zero. Rounding to float32 turns a row by up to
-// 2^-24 radians, so parallel rows end at most 2^-23 apart, a cosine distance of 2^-47.
+// madZeroChord is the largest distance |u_i - u_j| that counts as zero, for rows u_i and u_j scaled to length 1.
+// Rounding to float32 turns a row by up to 2^-24 radians, so parallel rows end at most 2^-23 apart, a cosine distance
+// of 2^-47.
 const madZeroChord = 0x1p-23
 
-// madBlock is a number of unit rows that fit a core's L1 cache.
+// madBlock is how many rows of length 1 a worker takes at a time: few enough to fit a core's L1 cache.
 const madBlock = 32
 
 // MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all rows
@@ -98,7 +99,8 @@ func unitRows(h []float32, width int) (units []float64, zeros int, err error) {
 //
 //	Σ_j |u_i-u_j|² = n·|u_i-c|² + Σ_j |u_j-c|²,  because Σ_j (u_j-c) = 0
 //
-// No large numbers are subtracted, so for nearly equal rows this is more exact than Σ_j (1 - u_i·u_j).
+// The n rows have length 1, so the sum is also 2·Σ_j (1 - u_i·u_j), but this form loses digits for nearly equal rows,
+// where u_i·u_j is close to 1.
 func squaredChords(units []float64, width int) []float64 {
 	n := len(units) / width
 	sums := make([]float64, n)
@@ -127,9 +129,11 @@ func squaredChords(units []float64, width int) []float64 {
 }
 
 type direction struct {
-	rows    []int32
-	unit    []float64
-	shadow  float64 // unit·s for a fixed vector s of length 1; shadows of u_i and u_j differ by at most |u_i - u_j|
+	rows []int32
+	unit []float64
+	// shadow is the dot product of unit and a fixed vector s of length 1. The shadows of two units differ by at most
+	// the distance between the units.
+	shadow  float64
 	near    int
 	nearSum float64
 }
@@ -170,9 +174,9 @@ func directions(units []float64, width int) []direction {
 	return found
 }
 
-// findNear finds the pairs of directions (distinct unit rows) whose distance counts as zero. It skips pairs whose
-// projections on a fixed vector differ by more than reach. Distances are summed as integers, so their order does not
-// matter.
+// findNear finds the pairs of directions (distinct rows of length 1) whose distance counts as zero. It skips pairs
+// whose shadows differ by more than reach. Squared distances are added up as integers, so the order of addition does
+// not matter.
 func findNear(ctx context.Context, ds []direction, nodes int) error {
 	const reach = madZeroChord + 1e-10 // 1e-10 allows for rounding errors of direction.shadow
 	const zero = madZeroChord * madZeroChord

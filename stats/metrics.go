@@ -39,7 +39,7 @@ func (m Metrics) Constant() (f1 float64, classes int) {
 
 const collapseMargin = 0.03
 
-// Collapsed reports whether macro F1 is hardly above that of [Metrics.Constant].
+// Collapsed reports whether macro F1 is hardly above that of predicting the most frequent class for all nodes.
 func (m Metrics) Collapsed() bool {
 	constant, classes := m.Constant()
 	return classes > 1 && m.MacroF1 <= constant+collapseMargin

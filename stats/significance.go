@@ -26,7 +26,9 @@ type TTest struct {
 
 // PairedTTest tests whether a and b differ in mean; a[i] and b[i] are a pair, such as two models' scores with one seed.
 //
-// If all differences are equal, Low = High. If they are all 0, T is 0 and P is 1; otherwise T is ±Inf and P is 0.
+// If all differences are equal, the interval is a point (Low = High): T is 0 and P is 1 if the differences are 0, else
+// T is ±Inf and P is 0.
+//
 // PairedTTest returns an error if a and b differ in length, have fewer than 2 values or a value that is not finite, or
 // if the variance overflows or underflows.
 func PairedTTest(a, b []float64) (TTest, error) {
@@ -204,8 +206,9 @@ func Detectable(sd float64, n int) (float64, error) {
 	}
 }
 
-// tTestPower returns the critical value c with ν degrees of freedom, and P(|T'| > c) as a function of the noncentrality
-// λ. With T' = (Z+λ)/S, Z standard normal, ν·S² chi-squared, f_S the density of S and Φ the distribution function of Z:
+// tTestPower returns the critical value c of the two-sided t-test at level 0.05 with ν degrees of freedom, and the
+// test's power P(|T'| > c) as a function of the noncentrality λ of the statistic T' = (Z+λ)/S. Z is standard normal,
+// ν·S² is chi-squared, f_S is the density of S, and Φ the distribution function of Z:
 //
 //	P(|T'| > c) = ∫ f_S(s)·(Φ(λ - c·s) + Φ(-λ - c·s)) ds
 func tTestPower(nu float64) (c float64, power func(lambda float64) float64) {

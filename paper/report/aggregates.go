@@ -15,10 +15,10 @@ import (
 	"nodemask/plots"
 )
 
-// Aggregates plots masking's gain, for GIN and SGAT, against a ratio: the mean norm of the aggregates in testing,
-// divided by that in masked training. PROTOCOL-2.md asks whether masking helps where masking brings this ratio closer
-// to 1. Aggregates are those of the first layer before training: GIN's sum over a node and its neighbours (eq. 8 with ε
-// = 0), SGAT's mean (eq. 9). rank is Kendall's rank correlation of gain and ratio.
+// Aggregates plots masking's gain, in points of macro F1, against a ratio, for GIN and SGAT. The ratio is the mean
+// norm of test nodes' aggregates, divided by that of train nodes' aggregates under masking. Aggregates are those of
+// the first layer before training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9).
+// rank is Kendall's rank correlation of gain and ratio, which PROTOCOL-2.md predicts to be above 0.
 func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, err error) {
 	c = plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
 		DataTitle(g.Name),

@@ -15,7 +15,7 @@ import (
 type Entry struct {
 	Cell      record.Cell
 	Metric    record.Metric
-	Published *float64     // nil: not in the paper
+	Published *float64     // the paper's number; nil if the paper has none
 	Against   *record.Cell // experiment to compare Cell with, by a paired t-test
 }
 
@@ -49,7 +49,7 @@ type Artifact struct {
 	About  string
 
 	Labels, Columns []string // headings of label columns, headings of number columns
-	Blocks          []int    // indexes in Columns before which a narrow page may wrap the table
+	Blocks          []int    // indexes of Columns at which a narrow page may split the table and continue below
 	Rows            []Row
 	XLabel, YLabel  string // of a chart
 	Curves          []Curve
@@ -149,7 +149,8 @@ func DataTitle(data string) string {
 		data)
 }
 
-// PagesFolder is the folder of trials that web pages rerun, as a check, with the pure-Go backend.
+// PagesFolder is the folder of trials that ran with the pure-Go backend. Web pages rerun these trials to check the
+// results.
 const PagesFolder = "go"
 
 // PagesSeed is the seed of the trials in [PagesFolder].

@@ -65,8 +65,8 @@ func publishedContrast(data string, c judge.Contrast) *float64 {
 	return &mean
 }
 
-// claimsOfNodes returns claims without statistical tests, because the number of nodes that caching involves depends
-// only on the split.
+// claimsOfNodes returns the claims about how many nodes predictions need with caching. Statistical tests are not
+// needed, because this number depends only on the split.
 func claimsOfNodes(id, data string) []Claim {
 	p, on := publishedCaching(data), " ("+DataTitle(data)
 	all := float64(p.nodes)

@@ -10,17 +10,17 @@ import (
 	"nodemask/plots"
 )
 
-// Evidence holds the trials behind tables and protocols. Methods read and judge trials when called: check
-// [Evidence.Err] afterwards.
+// Evidence holds the trials behind tables and protocols (paper/PROTOCOL*.md, rules fixed before trials). Methods load
+// trials when called: check [Evidence.Err] afterwards.
 type Evidence struct {
 	Records *record.Results
 	// OnError, if set, receives each error in loading records.
 	OnError func(error)
 
 	load     func(...record.Pair) ([]record.Record, error)
-	all      *record.Results // trials of the first protocol
-	cited    *record.Results // trials of the second protocol
-	third    *record.Results
+	all      *record.Results // trials of PROTOCOL.md, on all interpretations of the paper
+	cited    *record.Results // trials of PROTOCOL-2.md, on what the paper and its cited works say
+	third    *record.Results // trials of PROTOCOL-3.md, on graphs unlike Cora
 	answers  [][]judge.Answer
 	verdicts map[string]Verdict // by claim ID
 	err      error
@@ -29,7 +29,7 @@ type Evidence struct {
 	cells       map[string][]record.Cell   // by artifact ID
 }
 
-// The folders of the protocols' trials.
+// The folders of the protocols' trials (paper/PROTOCOL*.md).
 const (
 	FirstFolder  = "protocol-1"
 	SecondFolder = "protocol-2"
@@ -96,7 +96,8 @@ func (e *Evidence) Trials() (n int) {
 	return n
 }
 
-// ReadOff reports whether the results of c come from the protocols' trials.
+// ReadOff reports whether c needs no trials of its own, because its results are read off trials of PROTOCOL.md or
+// PROTOCOL-2.md.
 func ReadOff(c record.Cell) bool {
 	return c.Resplit && !c.Cached && !c.History && c.ValidationPercent == 0 &&
 		slices.Contains(judge.Models(), c.Parameters.Model) && slices.Contains(judge.Data(), c.Data)

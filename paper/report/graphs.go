@@ -14,7 +14,7 @@ import (
 	"nodemask/plots"
 )
 
-// GraphsID names the third protocol's figure, its part of docs/GRAPHS.md, and its subcommand.
+// GraphsID is the name of the figure that shows the results of PROTOCOL-3.md.
 const GraphsID = "graphs"
 
 func caseEffectText(e judge.CaseEffect) string {
@@ -52,8 +52,8 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 			if a.Effect != nil {
 				text = fmt.Sprintf("%s, %s", intervalText(a.Effect.Pooled, 1), a.Verdict)
 				if f, _ := judge.GraphFileOf(data); slices.ContainsFunc(a.Effect.Plain, func(f1 float64) bool {
-					// Allow 0.1 points more, because nodes are whole: the largest class's share in a test set can
-					// differ slightly from its share in the graph.
+					// Allow 0.1 points more: the largest class has a whole number of test nodes, so its share in a
+					// test set can differ slightly from its share in the graph.
 					return f1 <= f.ConstantF1()+0.1
 				}) {
 					text += "‡"
@@ -138,7 +138,7 @@ func bestQuantity() judge.Quantity {
 }
 
 // GraphsForest draws masking's effect on each graph, by setting and train set size. Graphs are ordered by
-// [bestQuantity], the best predictor known before training.
+// [bestQuantity], which predicts this effect best among quantities known before training.
 func GraphsForest() plots.Forest {
 	by := bestQuantity()
 	f := plots.Forest{ID: GraphsID, Title: "What masking adds to GIN, by graph", Width: 1000,

@@ -60,7 +60,7 @@ type effect struct {
 	Verdict judge.Verdict
 	Plain   float64   // mean macro F1 without masking, in percent
 	Plains  []float64 // mean macro F1 without masking, in percent, by train set size
-	BySize  []float64 // mean effects in points, by train set size
+	BySize  []float64 // mean effect at each train set size, in points of macro F1
 }
 
 func (e *Evidence) words() text.FuncMap {

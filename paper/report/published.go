@@ -73,7 +73,7 @@ func smoothnessScores() []smoothnessScore {
 type caching struct {
 	plain, masked []float64
 	nodes         int
-	cached        []int // numbers of nodes needed with a cache, by train set size
+	cached        []int // how many nodes predictions need with caching, at each train set size
 }
 
 // publishedCaching returns the paper's table 4a (Cora) or 4b (PubMed).

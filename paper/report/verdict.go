@@ -19,7 +19,7 @@ type Verdict struct {
 	// Of is the number of comparisons. Holds counts the comparisons that significantly agree with the claim, Against
 	// those that significantly disagree. Significant means p < 0.05, or what the claim's own rule says.
 	Holds, Against, Of int
-	// Effect is the mean over comparisons, above 0 if it agrees with the claim; it may be nil.
+	// Effect tests the mean effect over the comparisons; nil if there is no test. A mean above 0 supports the claim.
 	Effect     *stats.TTest
 	Unit       string
 	Published  *float64 // the paper's mean effect over these comparisons, or nil
@@ -32,7 +32,7 @@ type Verdict struct {
 
 const points = "points"
 
-// Strict returns how many comparisons significantly agree, such as "4 of 14"; "" without comparisons.
+// Strict returns how many comparisons significantly agree with the claim, such as "4 of 14"; "" without comparisons.
 func (v Verdict) Strict() string {
 	if v.Of == 0 {
 		return ""
@@ -115,8 +115,8 @@ func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judgePairs grades a claim by [grade]. For the pooled effect, it first averages each seed's differences over
-// comparisons.
+// judgePairs grades a claim by [grade]. Each comparison has one difference per seed, between the scores of two
+// experiments. For the pooled effect, each seed's differences are first averaged over the comparisons.
 func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
 	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
@@ -229,7 +229,7 @@ func (v *Verdict) detect() string {
 }
 
 // grade grades a claim from n comparisons: k are significantly above 0 and m significantly below (p < 0.05). pooled is
-// their mean with a 95 % interval over seeds. The grade is the first whose condition holds:
+// the comparisons' mean with a 95 % interval over seeds. The grade is the first whose condition holds:
 //
 //   - reproduced: pooled is significantly above 0, 2k ≥ n and m = 0.
 //   - same direction: pooled is significantly above 0.
@@ -302,14 +302,16 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades the claim that an effect is above threshold, which is -1 for "loses at most one point", else 0. If
-// threshold is 0, [judge.VerdictOf] decides whether the effect is above or below 0. Otherwise the 95 % interval alone
-// decides.
+// gradeCited grades the claim that an effect is above threshold, in points: -1 for the claim "loses at most one
+// point", else 0. If threshold is 0, [judge.VerdictOf] decides whether the effect is above or below 0. Otherwise the
+// whole 95 % interval must be above or below the threshold. The first condition that holds decides:
 //
-//   - reproduced: the effect is above the threshold, except for the next case.
-//   - same direction: the effect is above the threshold, but its whole interval is above 2·v.Published or below
-//     v.Published/2. Or the effect is neither above nor below the threshold, but nine in ten comparisons are above 0.
+//   - reproduced: the effect is above the threshold, unless v.Published > 0 and the whole interval is above
+//     2·v.Published or below v.Published/2.
 //   - contradicted: the effect is below the threshold.
+//   - under a point: [judge.VerdictOf] returns this verdict for threshold 0.
+//   - same direction: the effect is above the threshold, or nine in ten comparisons are above the threshold.
+//   - can't tell: none of these.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, threshold float64) error {
 	singles, err := v.tally(places, threshold)
 	if err != nil {

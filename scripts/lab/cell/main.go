@@ -1,13 +1,11 @@
-// Command cell stands in for two programs that a notebook's kernel runs, goimports and go; the name of its executable
-// chooses which.
+// Command cell stands in for two programs that a notebook's kernel runs: goimports and go. It is installed as
+// LAB/bin/goimports and LAB/bin/go, where LAB is .nodemask/lab. The name of its executable chooses the program.
 //
-// Run as goimports, it adds the imports of the project's packages to a notebook cell by itself. For other packages it
-// runs the real goimports (in LAB/tools), which is slow.
+// Run as goimports, it adds the imports of the project's packages to a notebook cell. Then the real goimports (in
+// LAB/tools), which is slow, adds imports of other packages.
 //
-// Run as go, it shows a notebook cell's last line if that is an expression, and removes the line "# gonb_45aaa29b"
-// (gonb's package name) above compiler errors.
-//
-// It is installed as LAB/bin/goimports and LAB/bin/go, where LAB is a folder in .nodemask.
+// Run as go, it runs the real go. If the last line of a notebook cell is an expression, it also shows the expression's
+// value. It removes the line "# gonb_45aaa29b" (the kernel's package name) above compiler errors.
 package main
 
 import (
