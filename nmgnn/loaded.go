@@ -21,7 +21,8 @@ type Loaded struct {
 	sparse *sparseFeatures // nil if the features are stored densely
 	dense  *model.Variable
 	denseT *model.Variable // transpose of the field dense; nil if the backend is not faster with it
-	// If sparse features are stored densely, dropout uses positions: each element's index among the sparse entries.
+	// If sparse features are stored densely, positions holds, for each nonzero element of the field dense, its index
+	// among the sparse entries. By this index, dropout draws the same as with sparse storage.
 	positions *model.Variable
 	large     bool // the field dense is too large to be copied
 }
@@ -32,18 +33,18 @@ type LoadOptions struct {
 	// run on any backend.
 	Backend   compute.Backend
 	Gradients bool // allows computations with gradients
-	// Room and FeatureRoom are the largest numbers of entries that the graph and the sparse features may have in a
-	// later [Loaded.Replace]; 0 means as many as now. With scatter operations, the numbers of entries cannot change.
+	// Room and FeatureRoom are the largest numbers of edges (each direction counts) and of sparse feature values that
+	// a later [Loaded.Replace] may bring; 0 means as many as now. With scatter operations, the numbers cannot change.
 	Room, FeatureRoom int
-	// Directed stores the graph's transpose even if the graph is symmetric, so that a directed graph can replace it.
+	// Directed stores the transpose even of a symmetric graph, so that a directed graph can replace the graph.
 	Directed bool
 	// Share is a backend with which the variables share memory, so that replacing them is faster; nil means none. With
 	// Share, dense features may stay zero until [Loaded.FillFeatures] or [Loaded.Replace] sets them.
 	Share compute.Backend
 }
 
-// Load stores a graph and its features in variables below path. The features have one row per node; their width may be
-// 0.
+// Load stores a graph and its features in variables in the scope path. The features have one row per node; their width
+// may be 0.
 func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features, o LoadOptions) (*Loaded, error) {
 	n, plan, gradients := edges.NumNodes(), kernels.PlanFor(o.Backend, x.Density()), o.Gradients
 	if x.Rows != n {
@@ -85,8 +86,8 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 }
 
 // WithEdges returns d's features with another graph that has the same number of nodes, for computations without
-// gradients. It stores the graph below path, with space for as many entries as room says or edges has, whichever is
-// more.
+// gradients. It stores the graph in variables in the scope path, with space for room adjacency entries, or for all
+// entries of edges if there are more.
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
@@ -97,8 +98,9 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions returns each element's index among the entries of the sparse matrix. Dropout draws by this index, so
-// with the same seed it drops the same entries from dense features as from sparse ones.
+// densePositions returns, for each element of the dense matrix, its index among the entries of the sparse matrix f, or
+// 0 for an element without an entry. Dropout draws by this index, so a seed drops the same entries from dense as from
+// sparse features.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {
@@ -196,7 +198,7 @@ func (d *Loaded) ReplaceFeatures(x datasets.Features, gradients bool) error {
 // been loaded with [LoadOptions].Share.
 func (d *Loaded) FillFeatures(fill func(rows []float32)) error { return kernels.Fill(d.dense, fill) }
 
-// ReplaceEdges replaces only the graph; gradients is as in [Loaded.ReplaceFeatures].
+// ReplaceEdges replaces only the graph; [Loaded.ReplaceFeatures] explains gradients.
 func (d *Loaded) ReplaceEdges(edges *csr.Graph, gradients bool) error {
 	if gradients && d.near.options.Symmetric && !edges.IsSymmetric() {
 		return kernels.ErrNoFit

@@ -15,17 +15,17 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Neighbours computes sums, means and the like over N_v inside a computation.
+// Neighbours computes sums, means and the like over N_v, the neighbours of each node v, inside a computation.
 //
 // Tensors [entries, width] have a row for each pair of a node v and its neighbour u ∈ N_v, and padding rows, which all
-// methods ignore. Heads take equal parts of the width, in order. The parameter mask [nodes, 1] is δ and gets no
-// gradient; nil: all ones.
+// methods ignore. Heads take equal parts of the width, in order. Arguments named mask [nodes, 1] hold δ: 0 for masked
+// nodes, else 1 or a rescaling factor. A mask gets no gradient; a nil mask means all ones.
 type Neighbours struct {
 	*adjacency
-	product kernels.Product // adjacency.product, which need not compute rows where seen is zero
-	seen    *Node           // [nodes, 1]: nonzero for rows of results that are read; nil: all
+	product kernels.Product // like adjacency.product, but may skip result rows where the field seen is zero
+	seen    *Node           // [nodes, 1]: nonzero for rows of results that are read; nil if all are read
 	train   bool
-	random  *kernels.Random // nil: no dropout
+	random  *kernels.Random // nil if there is no dropout
 	drop    *kernels.Stream // draws the edges that a regulariser drops; may be nil
 	rate    float64         // probability of dropping an edge
 	kept    **Node          // [entries, 1]: 0 for entries of dropped edges, else 1
@@ -40,11 +40,11 @@ type adjacency struct {
 	matrix  csr.Matrix
 
 	product kernels.Product
-	self    *adjacency      // the same graph with a self-loop at each v; made on first use
-	isSelf  bool            // v is in N_v
-	degrees *model.Variable // |N_v| [nodes, 1]; nil: counted from the adjacency matrix
-	own     *model.Variable // [nodes, 1]: 1 for rows that SetOwn marks; nil: all marked
-	// readsAll means that an operation other than a sum reads the entries, so masked entries may change results.
+	self    *adjacency      // the same graph with a self-loop at each node; made on first use
+	isSelf  bool            // true if each node v is in N_v
+	degrees *model.Variable // |N_v| [nodes, 1]; if nil, |N_v| is counted from the adjacency matrix
+	own     *model.Variable // [nodes, 1]: 1 for rows that SetOwn marks; nil if all rows count as marked
+	// readsAll is set by operations other than Sum and Mean: leaving out masked neighbours may change their results.
 	readsAll bool
 }
 
@@ -118,7 +118,7 @@ func (n Neighbours) seeing(seen *Node) Neighbours {
 
 func (n Neighbours) reach(seen, mask *Node) *Node { return kernels.Reach(n.product, seen, mask) }
 
-// withoutEdges drops edges with probability rate, but never v's own entry in v ∪ N_v.
+// withoutEdges drops edges with probability rate, but never the entry of a node with itself.
 func (n Neighbours) withoutEdges(r *Random, rate float64) Neighbours {
 	stream := r.draws.Next()
 	n.drop, n.rate, n.kept = &stream, rate, new(*Node)
@@ -166,8 +166,8 @@ func (n Neighbours) present(g *Graph) *Node {
 	return *n.kept
 }
 
-// edgeNumbers returns, for each entry, the number of its edge: 1, 2, … Both directions of an edge have the same number.
-// v's own entry has 0.
+// edgeNumbers returns, for each entry of m, an index of its edge, from 1. If options.Symmetric is set, both directions
+// of an edge have the same index. Entries on the diagonal, of a node with itself, have 0.
 func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	number, next := make([]int32, m.NumEntries()), int32(1)
 	for i, row := range m.RowIndices() {
@@ -186,8 +186,8 @@ func (n Neighbours) edgeNumbers(m csr.Matrix) []int32 {
 	return number
 }
 
-// ofNodes panics unless x has a row per node and the given number of columns (0: any number). The memory safety of
-// kernels depends on this check.
+// ofNodes panics unless x has a row per node and the given number of columns (0 allows any number). The memory safety
+// of kernels depends on this check.
 func (n Neighbours) ofNodes(name string, x *Node, columns int) {
 	mustBe(name, x, n.product.Rows(), "node", columns)
 }
@@ -223,7 +223,7 @@ func (n Neighbours) Sum(h, mask *Node) *Node {
 	return kernels.Sum(n.product, h, mask, n.othersMasked(n.present(g)), n.train)
 }
 
-// rooted returns h + Sum(h, mask) + b: b [1, width].
+// rooted returns h + Sum(h, mask) + b, where b is [1, width].
 func (n Neighbours) rooted(h, b, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.checkMask(mask)
@@ -348,8 +348,9 @@ func (n Neighbours) Attention(e, h, mask *Node, rate float64) *Node {
 	return n.attend(kernels.Attention{Scores: e, Values: h, Mask: mask}, e.Shape().Dimensions[1], rate)
 }
 
-// PairAttention returns [Neighbours.Attention] for the scores e_vu = LeakyReLU(source_u + target_v), plus bias [1,
-// width] unless bias is nil. source and target are [nodes, heads]; slope is LeakyReLU's slope for negative inputs.
+// PairAttention returns [Neighbours.Attention] for the scores e_vu = LeakyReLU(source_u + target_v). If bias [1, width
+// of h] is not nil, bias is added to the result. source and target are [nodes, heads]; slope is LeakyReLU's slope for
+// negative inputs.
 func (n Neighbours) PairAttention(source, target *Node, slope float64, h, mask, bias *Node, rate float64) *Node {
 	n.ofNodes("source", source, 0)
 	n.ofNodes("target", target, source.Shape().Dimensions[1])
@@ -381,8 +382,8 @@ func (n Neighbours) Scores(h, a, b *Node) (source, target *Node) {
 // Min returns minima where [Neighbours.Max] returns maxima.
 func (n Neighbours) Min(h, mask *Node) *Node { return Neg(n.Max(Neg(h), mask)) }
 
-// Std returns the standard deviation of h_u over u ∈ N_v, per column, as in PNA: √(max(mean h² − (mean h)², 0) + 10⁻⁵).
-// Masked neighbours count as 0 in both means.
+// Std returns the standard deviation of h_u over u ∈ N_v, per column, by PNA's formula √(max(mean h² − (mean h)², 0) +
+// 10⁻⁵). Masked neighbours count as 0 in both means.
 func (n Neighbours) Std(h, mask *Node) *Node {
 	mean := n.Mean(h, mask)
 	variance := Sub(n.Mean(Square(h), mask), Square(mean))

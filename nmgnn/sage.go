@@ -11,7 +11,7 @@ import (
 //
 //	h'_v = W_root·h_v + W·Σ_{u ∈ N_v} δ(u)·h_u / |N_v| + b
 //
-// |N_v| counts masked neighbours, so nothing is rescaled. v's own term is never masked.
+// |N_v| counts masked neighbours, too, so masking does not rescale the mean. v's own term W_root·h_v is never masked.
 type SAGE struct {
 	Width int // outputs per node
 }

@@ -14,11 +14,11 @@ import (
 //	h'_v = Σ_{u ∈ v∪N_v} δ(u)·W·h_u / |v∪N_v| + b
 type SGAT struct {
 	Width int // outputs per node
-	// Dropout is the probability of dropping a weight 1/|v∪N_v| in training. As in GAT, the outputs are divided into
-	// Heads parts, and each part drops its own weights. Heads 0 means 1.
+	// Dropout is the probability of dropping a weight 1/|v∪N_v| in training. The outputs are divided into Heads parts,
+	// and each part drops its own weights, like a head of [GAT]. Heads 0 means 1.
 	Dropout float64
 	Heads   int
-	// KeepSelf never masks v's own term, as in [GAT].
+	// KeepSelf means that only neighbours' terms are masked, never a node's own term. [GAT] has the same option.
 	KeepSelf bool
 }
 

@@ -32,8 +32,9 @@ type builder struct {
 
 	// Names of tensors: source and target [edges] hold the two nodes of each edge; targets [edges, 1] equals target.
 	source, target, targets string
-	repeated                map[int]string // by width: name of the tensor that repeats targets to [edges, width]
-	degrees                 map[bool]value // node degrees; key true: the node itself counts
+	degrees                 map[bool]value // node degrees; if the key is true, a node counts itself
+	// repeated holds, for each width, the name of a tensor [edges, width] in which every column equals targets.
+	repeated map[int]string
 }
 
 func (b *builder) fail(format string, args ...any) {

@@ -57,13 +57,14 @@ type testGraph struct {
 	cached, together bool
 }
 
-// arrivals is a loaded test graph. It shares the features of the trainer's test graph.
+// arrivals is a loaded test graph in which new nodes (nodes that arrive after training) have other edges than in the
+// trainer's own test graph. Both graphs share their features.
 type arrivals struct {
 	data *nmgnn.Loaded
-	of   *datasets.View // value of the trainer's field view when the field data was last filled
+	of   *datasets.View // value of trainer.view when the edges of arrivals.data were last set
 }
 
-// loaded returns g's edges with the features of the trainer's test graph, which must contain g's nodes.
+// loaded returns the test graph g with the features of the trainer's own test graph, which must contain g's nodes.
 func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	a := t.arrivals[g]
 	if g == (testGraph{}) {
@@ -194,7 +195,7 @@ func rocArea(scores []float32, classes []int32) float64 {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
-	var seen [2]float64 // number of nodes per class with scores below the current one
+	var seen [2]float64 // for each class, how many nodes have scores below the current score
 	pairs := 0.0
 	for from, to := 0, 0; from < len(order); from = to {
 		var equal [2]float64

@@ -11,15 +11,15 @@ import (
 
 type shape struct {
 	own int // largest number of nodes in a cluster
-	// number of rows of a batch: the field own, plus the largest number of outside neighbours of a cluster, plus 1 if
-	// filler is set
+	// nodes is the number of rows of a batch: own (see above), plus the most neighbours that a cluster has outside,
+	// plus 1 if filler is set.
 	nodes  int
 	edges  int // largest number of edges into a cluster's nodes
 	values int // largest number of sparse feature values in a batch
 	filler bool
 }
 
-// batch holds the nodes of one cluster (own), their neighbours outside it (halo), and all edges into the own nodes.
+// batch holds a cluster's nodes (own), their neighbours outside the cluster (halo), and all edges into the own nodes.
 type batch struct {
 	own, halo []int32    // cluster nodes and outside neighbours: ascending node numbers in the graph
 	edges     *csr.Graph // a row for each cluster node, then empty rows for outside neighbours
@@ -80,7 +80,8 @@ func (p *places) cut(g *csr.Graph, cluster []int32, s shape, skip func(u int32) 
 	l.Indices = slices.Grow(l.Indices[:0], max(edges, s.edges))[:0]
 	for _, v := range cluster {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
-		// Column numbers must ascend, and cluster nodes have lower numbers than halo nodes.
+		// Column numbers must ascend, and cluster nodes have lower numbers than halo nodes. So v's neighbours in the
+		// cluster come first, then v's neighbours in the halo (outside).
 		outside, row := 0, g.Neighbours(v)
 		for _, u := range row {
 			switch at := p.of[u]; {

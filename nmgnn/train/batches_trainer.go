@@ -43,7 +43,7 @@ type batchTrainer struct {
 	start firstValues
 	// readers are the indices of the layers whose inputs are cached: none if no cluster has edges to other clusters.
 	readers []int
-	// inputs of the layers in readers: caches[0] from the previous epoch, caches[1] from this epoch
+	// For i in readers, caches[0][i] is layer i's input from the previous epoch, caches[1][i] from this epoch.
 	caches [2][]*safetensors.Array[float32]
 	draws  *draws
 }
@@ -117,7 +117,8 @@ func (t *batchTrainer) compile() error {
 }
 
 // compileStep compiles one step on a batch (see [trainStep.compile]). The program returns the training loss and, for
-// each i in readers, h^(i) of the cluster's nodes. If learns is false, weights stay and no loss is returned.
+// each layer i in t.readers, the layer's input h^(i) for the nodes of the batch's cluster. If learns is false, weights
+// stay and no loss is returned.
 func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 	e := t.train
 	step := trainStep{Model: t.model, Data: e.data, Masks: t.options.KeepRate.Active(),

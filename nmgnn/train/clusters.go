@@ -63,15 +63,15 @@ func searched(g *csr.Graph) []int32 {
 	return order
 }
 
-// together returns the list order regrouped by part: part[v] is the part of node v. Parts come in the order of their
-// first nodes.
-func together(order, part []int32) []int32 {
+// together regroups a list of nodes so that nodes of the same part are adjacent; part[v] is the part of node v. Parts
+// come in the order in which their first nodes stand in the list.
+func together(nodes, part []int32) []int32 {
 	next := make([]int32, len(part))
 	for _, p := range part {
 		next[p]++
 	}
-	all, end, begun := make([]int32, len(order)), int32(0), make([]bool, len(part))
-	for _, v := range order {
+	all, end, begun := make([]int32, len(nodes)), int32(0), make([]bool, len(part))
+	for _, v := range nodes {
 		p := part[v]
 		if !begun[p] {
 			begun[p] = true

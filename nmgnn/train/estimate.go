@@ -99,7 +99,8 @@ const (
 	outputCopies = 5 // a layer's output, its gradient, and temporaries
 	passCopies   = 2 // copies of a layer's output in inference: on device and host
 	entryCopies  = 8
-	scoreCopies  = 2 // copies of the logits; in fact up to 4 if the train graph is the whole graph
+	// copies of the logits; if the train graph is the whole graph, up to 4 exist, and the estimate counts too few
+	scoreCopies = 2
 )
 
 func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
@@ -123,11 +124,11 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	return weights, hidden
 }
 
-// trial returns how many bytes a trial takes in addition to its process.
+// trial estimates how many bytes a trial adds to what its process takes before training.
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {
-		// The factors count each value and column number, in features and their transpose, for several graphs.
+		// 4 counts values and column numbers, in features and in their transpose; 2 stands for several graphs.
 		features = 4 * 2 * float64(s.Values)
 	}
 	weights, hidden := s.numbers(p)

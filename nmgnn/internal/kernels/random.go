@@ -8,8 +8,9 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused"
 )
 
-// Random makes random bits in a computation by hashing a key, the stream's number and the position. It has no state.
-// Unlike with GoMLX's generator, a seed gives the same dropout on every backend.
+// Random makes random numbers in a computation, in streams numbered from 0. Element i of a stream is a hash of a key,
+// the stream's number and i, so no random state is kept. Unlike with GoMLX's generator, a seed gives the same dropout
+// on every backend.
 type Random struct {
 	key     *Node // [2] uint32, new every epoch
 	streams uint32
@@ -25,7 +26,8 @@ func NewRandom(key *Node, kernel Kernel) *Random {
 // training) returns x.
 func (r *Random) Dropout(x *Node, rate float64) *Node { return r.DropoutSeen(x, rate, nil) }
 
-// DropoutSeen is [Random.Dropout], but may zero rows where seen [rows, 1] is zero. seen may be nil.
+// DropoutSeen is [Random.Dropout] for a caller that ignores the result's rows where seen [rows, 1] is zero: these rows
+// may become zeros. A nil seen means that all rows are used.
 func (r *Random) DropoutSeen(x *Node, rate float64, seen *Node) *Node {
 	if r == nil || rate == 0 {
 		return x
@@ -52,15 +54,16 @@ func (r *Random) dropped(x *Node, rate float64, seen, gate *Node) *Node {
 	return Linear(x, d[0], drop, drop)
 }
 
-// Next returns a new stream. A number of a stream depends only on its position. So a matrix and its transpose, which
-// list the same entries in different orders, can give each entry the same number.
+// Next returns a new stream, whose element i is computed without the elements before. So a matrix and its transpose,
+// which list the same entries in different orders, can give each entry the same random number.
 func (r *Random) Next() Stream {
 	s := Stream{key: r.key, number: r.streams}
 	r.streams++
 	return s
 }
 
-// Stream is a sequence of random numbers of a [Random], one for each position.
+// Stream is a sequence of random numbers that a [Random] makes. Element i is for position i, such as element i of a
+// matrix or edge i of a graph.
 type Stream struct {
 	key    *Node
 	number uint32
@@ -74,8 +77,8 @@ func (s Stream) half(i int) *Node {
 	return mix(BitwiseXor(key, Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
 }
 
-// drop multiplies x with [Stream.Keep] of its elements' positions, counted row by row. nil x means ones. Elements where
-// gate is below 0 become 0.
+// drop multiplies each element of x by [Stream.Keep] of the element's position, its index row by row. A nil x means all
+// ones. Elements where gate is below 0 become 0.
 func (s Stream) drop(x *Node, rows, columns int, rate float64, seen, gate *Node) *Node {
 	draw, scale := s.dropped(rate)
 	return fused.Drop(draw, scale, x, rows, columns, seen, gate)

@@ -8,14 +8,14 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rates keeps drop rates in variables, so that the rates can change without recompiling. A dropout's rate at
-// compilation determines which element of the variables the dropout reads.
+// Rates keeps drop rates in variables, so that the rates can change without recompiling. Each variable has one element
+// per rate. A dropout compiled with rate p reads the first element that stood for p at compilation.
 type Rates struct {
 	compiled       []float64
 	bounds, scales *model.Variable // nil if there are no rates
 }
 
-// NewRates puts rates into variables below path. Rate 0 means no dropout.
+// NewRates puts rates into variables in the scope path. Rate 0 means no dropout.
 func NewRates(store *model.Store, path string, rates []float64) (*Rates, error) {
 	r := &Rates{compiled: slices.Clone(rates)}
 	if len(rates) == 0 {
@@ -27,8 +27,8 @@ func NewRates(store *model.Store, path string, rates []float64) (*Rates, error) 
 	return r, into.Err()
 }
 
-// Replace sets other rates, in the same order. It returns [ErrNoFit] if the computation would differ: another number of
-// rates, a rate that becomes or stops being 0, or different rates where equal ones were compiled.
+// Replace sets new rates, in the order given to [NewRates]. It returns [ErrNoFit] if rates need another program: if
+// their number differs, a rate changes to or from 0, or two rates that were equal at compilation now differ.
 func (r *Rates) Replace(rates []float64) error {
 	if len(rates) != len(r.compiled) {
 		return ErrNoFit

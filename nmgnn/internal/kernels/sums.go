@@ -9,16 +9,17 @@ import (
 	"nodemask/csr"
 )
 
-// Sum returns Σ mask·h over each row's entries: h [columns, width], mask [columns, 1] → [rows, width]. keep
-// [entries+padding, 1] multiplies the terms. Only h gets a gradient. Where mask is zero, rows of h may be skipped.
+// Sum returns Σ_u keep_vu·mask_u·h_u over the entries (v, u) of each row v of p: h [columns, width], mask [columns, 1],
+// keep [entries+padding, 1] → [rows, width]. Only h gets a gradient. Rows of h whose mask is zero may be skipped.
 func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 	h, factor := masked(p.fused, h, mask)
 	return linear(gradients, h, p.Rows(), func(h *Node) *Node { return p.Times(h, factor, keep) },
 		func(v *Node) *Node { return p.Back(v, factor, keep) })
 }
 
-// masked returns arguments for [Product.Times], to multiply with mask·h. If the kernel may skip masked rows, input is h
-// and factor is the mask. Otherwise, input is mask·h, and factor is the mask if that speeds the kernel up, else nil.
+// masked returns arguments with which [Product.Times] multiplies its matrix by mask·h. If the kernel may skip masked
+// rows, input is h and factor is the mask. Otherwise, input is mask·h, and factor is only a hint: the mask if that
+// speeds the kernel up, else nil.
 func masked(fused bool, h, mask *Node) (input, factor *Node) {
 	if mask == nil {
 		return h, nil
@@ -38,8 +39,9 @@ func Values(p Product) *model.Variable {
 	return p.Floats("value", func(m csr.Matrix) []float32 { return m.Values })
 }
 
-// WeightedSum returns Σ_u weights_vu·h_u for each row v: weights [entries+padding, heads], h [columns, width] → [rows,
-// width], with gradients towards both.
+// WeightedSum returns Σ_u weights_vu·h_u over the entries (v, u) of each row v of p: weights [entries+padding, heads],
+// h [columns, width] → [rows, width]. Each head weighs its own width/heads columns of h. If gradients is true, weights
+// and h get gradients.
 func WeightedSum(p Product, weights, h *Node, gradients bool) *Node {
 	heads := weights.Shape().Dimensions[1]
 	weights = Mul(weights, Valid(p, h.Graph()))
@@ -52,13 +54,13 @@ func WeightedSum(p Product, weights, h *Node, gradients bool) *Node {
 		Argument{weights, func(v *Node) *Node { return p.Agreement(v, value, heads) }})
 }
 
-// Sources returns row u of h [columns, width] for each entry (v, u): [entries+padding, width].
+// Sources returns row u of h for each entry (v, u) of p: h [columns of p, width] → [entries+padding, width].
 func Sources(p Product, h *Node, gradients bool) *Node {
 	return linear(gradients, h, p.Slots(), p.Gather,
 		func(v *Node) *Node { return p.TotalBack(Mul(v, Valid(p, h.Graph()))) })
 }
 
-// Targets returns row v of h [rows, width] for each entry (v, u): [entries+padding, width].
+// Targets returns row v of h for each entry (v, u) of p: h [rows of p, width] → [entries+padding, width].
 func Targets(p Product, h *Node, gradients bool) *Node {
 	return linear(gradients, h, p.Slots(), p.Spread, func(v *Node) *Node { return Total(p, v, false) })
 }
