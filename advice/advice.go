@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	firstTry    = 200 // seed of the first split that chooses configurations
-	tries       = 3
-	impatient   = 25  // patience, in epochs, of the trials that choose configurations
-	patientCost = 1.4 // time of a trial with the usual patience, divided by its time with the constant impatient
-	firstFresh  = 300 // seed of the first split that compares regularisers
+	firstTry      = 200 // seed of the first split used to choose configurations
+	tries         = 3
+	shortPatience = 25  // patience, in epochs, of trials used to choose configurations
+	patientCost   = 1.4 // a trial's time with the default patience, divided by its time with shortPatience
+	firstFresh    = 300 // seed of the first split used to compare regularisers
 )
 
 const usualBudget = 5 * time.Minute
@@ -34,13 +34,13 @@ type Options struct {
 	Data  string // data set's name in printed commands; "" means Graph.Name
 	// Models to try; nil means [Models].
 	Models []string
-	// Settings to try; nil means the transductive one if the graph has its own split, else transductive and inductive.
+	// Settings to try; nil means only transductive if the graph has its own split, else transductive and inductive.
 	Settings []datasets.Setting
-	// TrainPercent is the percentage of train nodes; 0 means that of the graph's own split, or 10 if it has none.
+	// TrainPercent is the percentage of train nodes; 0 means that of the graph's own split, or 10 without such a split.
 	TrainPercent int
-	// Budget is the training time, which a run may exceed by a few seconds; 0 means five minutes.
+	// Budget is the training time; 0 means five minutes. A run may exceed the budget by a few seconds.
 	Budget time.Duration
-	// Jobs is the number of trials that run in parallel, which estimates of time assume; 0 means 1.
+	// Jobs is the number of trials that the [Lab] runs in parallel; 0 means 1. Estimates of time assume this number.
 	Jobs int
 
 	id                string // the graph's content hash
@@ -52,9 +52,9 @@ type Options struct {
 type Lab interface {
 	// Trials returns the stored records of experiment c.
 	Trials(c record.Cell) ([]record.Record, error)
-	// Train runs every experiment in cells with every seed, except trials already stored. The text what describes the
-	// trials in messages. If ctx ends, Train keeps the finished trials and returns ctx's error.
-	Train(ctx context.Context, what string, cells []record.Cell, seeds []uint64) error
+	// Train runs every experiment in cells with every seed, except trials already stored. The parameter title describes
+	// the trials in messages. If ctx ends, Train keeps the finished trials and returns ctx's error.
+	Train(ctx context.Context, title string, cells []record.Cell, seeds []uint64) error
 }
 
 // Complete returns the options with defaults, or an error for invalid options or an unsuitable graph.

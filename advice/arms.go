@@ -12,10 +12,10 @@ import (
 
 type arm struct {
 	name string
-	// axis names the hyperparameter to set. Its value is prefix followed by the drop rate, or 1 − drop rate if axis is
-	// "keep".
+	// axis names the hyperparameter to set. Its value is prefix followed by a number: 1 − drop rate if axis is "keep",
+	// else the drop rate.
 	axis, prefix string
-	// cost is the training time on Cora divided by that without a regulariser.
+	// cost is the training time on Cora divided by the plain model's.
 	cost float64
 }
 
@@ -32,8 +32,8 @@ func arms() []arm {
 
 var plainArm = arm{cost: 1}
 
-// Numbers of configurations to try, of which the largest affordable one is used: plainTried for the plain model,
-// armTried for each regulariser.
+// Numbers of configurations to try: plainTried for the plain model, armTried for each regulariser. The largest
+// affordable number is used, or else the last.
 var (
 	plainTried = []int{8, 4, 1}
 	armTried   = []int{6, 3, 1}
@@ -46,12 +46,12 @@ func (a arm) value(rate float64) string {
 	return a.prefix + fmt.Sprint(rate)
 }
 
-// configurations lists a regulariser's configurations, most promising first: every drop rate with two values of
-// dropout.
-func (a arm) configurations(of map[string]string) []map[string]string {
+// configurations lists the configurations to try for a regulariser, most promising first. Each of the regulariser's
+// drop rates appears with two values of ordinary dropout. For the arm dropout, only the dropout rate varies.
+func (a arm) configurations(plainChosen map[string]string) []map[string]string {
 	var all []map[string]string
 	add := func(with ...string) {
-		c := maps.Clone(of)
+		c := maps.Clone(plainChosen)
 		for i := 0; i < len(with); i += 2 {
 			c[with[i]] = with[i+1]
 		}
@@ -64,10 +64,10 @@ func (a arm) configurations(of map[string]string) []map[string]string {
 		return all
 	}
 	other := "0"
-	if of[dropoutArm] == other {
+	if plainChosen[dropoutArm] == other {
 		other = "0.5"
 	}
-	for _, dropout := range []string{of[dropoutArm], other} {
+	for _, dropout := range []string{plainChosen[dropoutArm], other} {
 		for _, rate := range []float64{0.3, 0.5, 0.1} {
 			add(dropoutArm, dropout, a.axis, a.value(rate))
 		}

@@ -16,7 +16,7 @@ func looks() []int { return []int{3, 5, 8, 12, 18, 27, 40, 60, 90, 135} }
 
 func mostSplits() int { return looks()[len(looks())-1] }
 
-// familyError returns the error probability of the comparison that is number rank in the order of testing. These
+// familyError returns the error probability of the comparison at index rank in the order of testing. These
 // probabilities add up to 5 % over all ranks, which bounds the probability that any "helps" or "hurts" is wrong.
 func familyError(rank int) float64 { return 0.05 / float64((rank+1)*(rank+2)) }
 
@@ -24,8 +24,8 @@ const sideError = 0.1
 
 func spent(probability float64) float64 { return probability / float64(len(looks())) }
 
-// seenAt returns the largest entry of [looks] that is at most n. Splits beyond this number are ignored, so that a
-// resumed run ends with the same result as an uninterrupted one.
+// seenAt returns how many of n finished splits a decision may use: the largest number in [looks] that is at most n, or
+// 0. Later splits are ignored, so that a resumed run ends with the same result as an uninterrupted run.
 func seenAt(n int) (at int) {
 	for _, look := range looks() {
 		if look <= n {

@@ -104,8 +104,9 @@ func choosing(n int) (trials int) {
 // A comparison pauses after firstSplits splits until every other comparison has as many splits or is settled.
 const firstSplits = 40
 
-// assess compares regularisers on the trials trained so far and queues the next trials, question by question. For each
-// regulariser, trials that choose a configuration come before trials that compare the regulariser.
+// assess compares regularisers on the finished trials and queues the next trials, for one model and setting after
+// another. For each regulariser, trials that choose its configuration come before trials that compare the regulariser
+// with the plain model.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}
@@ -191,7 +192,7 @@ func (s *study) cells(q *Question, values []map[string]string) ([]record.Cell, e
 		if all[i], err = s.cell(q.Model, q.Setting, v); err != nil {
 			return nil, err
 		}
-		all[i].Parameters.Patience = impatient
+		all[i].Parameters.Patience = shortPatience
 	}
 	return all, nil
 }

@@ -18,18 +18,18 @@ import (
 // package judge; "" means not compared yet.
 const Same judge.Verdict = "is the plain model"
 
-// Advice is the result for a graph so far.
+// Advice says which regularisers help on a graph, as far as the finished trials show.
 type Advice struct {
 	Sentence        string        `json:"sentence"`
 	Data            string        `json:"data"`
 	Nodes           int           `json:"nodes"`
 	TrainPercent    int           `json:"train_percent"`
 	ValidationNodes int           `json:"validation_nodes"`
-	Comparisons     int           `json:"comparisons"` // the number that verdicts are corrected for
+	Comparisons     int           `json:"comparisons"` // in all questions; verdicts are corrected for this number
 	Settled         bool          `json:"settled"`
-	Left            time.Duration `json:"left_ns,omitempty"` // estimated time to settle all; 0: settled, or unknown
+	Left            time.Duration `json:"left_ns,omitempty"` // estimated time until Settled; 0: settled, or unknown
 	Budget          time.Duration `json:"budget_ns"`
-	Spent           time.Duration `json:"spent_ns"` // by this run
+	Spent           time.Duration `json:"spent_ns"` // time spent by this run
 	// Command, if not "", is a shell command that trains the recommended model.
 	Command   string      `json:"command,omitempty"`
 	Questions []*Question `json:"questions"`
@@ -42,16 +42,16 @@ type Question struct {
 	Shared  string           `json:"shared,omitempty"` // hyperparameters common to all arms
 	Arms    []*Arm           `json:"arms"`
 
-	seconds float64 // estimated time of a trial of usual patience; 0: unknown
+	seconds float64 // estimated seconds of a trial with default early-stopping patience; 0: unknown
 }
 
 // Arm is the result of a regulariser, or of training without one. F1 is macro F1 in percent.
 type Arm struct {
 	Name       string            `json:"name"`
 	Words      string            `json:"chosen,omitempty"`     // "p = 0.7"
-	Chosen     map[string]string `json:"parameters,omitempty"` // by record axis; nil: not chosen yet
+	Chosen     map[string]string `json:"parameters,omitempty"` // values by name in [record.Axes]; nil: not chosen yet
 	Validation float64           `json:"validation_macro_f1,omitempty"`
-	F1         []float64         `json:"macro_f1,omitempty"` // by fresh split on which the plain model ran too
+	F1         []float64         `json:"macro_f1,omitempty"` // per fresh split on which the plain model ran too
 	Collapsed  int               `json:"collapsed"`          // splits on which the arm learnt almost nothing
 	Effect     *Effect           `json:"effect,omitempty"`   // nil: too few splits
 	Verdict    judge.Verdict     `json:"verdict,omitempty"`

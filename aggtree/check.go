@@ -30,7 +30,7 @@ type checker struct {
 	Arborescence
 	graph    *csr.Graph
 	mask     []bool
-	children [][]int32 // children of each tree node, sorted by their graph node, then by their own number
+	children [][]int32 // children of each tree node, sorted by graph node, then by tree node
 	parent   []int32
 	depth    []int
 	tick     ticker
@@ -64,7 +64,7 @@ func (c *checker) subtree(top int32, hops int, cut bool) error {
 }
 
 // family checks that the children of tree node i stand for the unmasked neighbours of graph node Base[i], each once.
-// The text of a fault gives the walk from top.
+// An error names the graph nodes on the path from tree node top down to the fault.
 func (c *checker) family(top, i int32) error {
 	base := c.Base[i]
 	want := c.neighbours(base)
@@ -123,7 +123,7 @@ const (
 	extraWalk = "extra walk"
 	// The tree lacks a walk of the graph.
 	missingWalk = "missing walk"
-	// Two siblings stand for the same graph node.
+	// Two siblings stand for the same graph node; merging them would make the tree smaller.
 	notSmallest              = "not the smallest"
 	lemma1Fails, lemma2Fails = "lemma 1 fails", "lemma 2 fails"
 )
@@ -146,7 +146,7 @@ func faultOf(kind, format string, arguments ...any) *Fault {
 // Arborescence is a candidate aggregation tree: any rooted directed graph.
 type Arborescence struct {
 	Root  int32
-	Base  []int32    // Base[i] is the graph node that candidate node i stands for
+	Base  []int32    // Base[i] is the graph node that node i of the candidate tree stands for
 	Edges [][2]int32 // from parent to child
 }
 

@@ -12,11 +12,11 @@
 //
 // # Theorem 1, and a node's previous representation
 //
-// Layer j computes h_v^(j) from h_v^(j-1) and the h_u^(j-1) of the neighbours u. T_v^k needs no branch for h_v^(k-1),
-// because the tree of h_v^(k-1) is T_v^k cut off at depth k-1 (lemma 1). After j layers on the tree ([Tree.AsGraph]), a
-// tree node at depth d ≤ k-j has the same representation as its base has in the graph.
+// Layer j computes h_v^(j) from h_v^(j-1) and the h_u^(j-1) of the neighbours u. T_v^k needs no extra branch for v's
+// own h_v^(k-1), because h_v^(k-1) depends only on T_v^k cut off at depth k-1 (lemma 1). After j layers on the tree
+// ([Tree.AsGraph]), a tree node at depth d ≤ k-j has the same representation as its base has in the graph.
 //
-// The layers must follow eq. 1. GCN also reads neighbours' degrees, which a tree's leaves do not have, so pass the
-// graph's degrees. Masked GAT and SGAT (eqs. 7 and 9) also normalise over masked neighbours, so pass the unmasked tree
-// and the mask.
+// The layers must follow eq. 1. GCN also reads neighbours' degrees, which a tree's leaves do not have. So, on a tree,
+// give the model the graph's degrees. Masked GAT and SGAT (eqs. 7 and 9) also normalise over masked neighbours. So give
+// the model the unmasked tree and the mask.
 package aggtree

@@ -9,8 +9,9 @@ import (
 )
 
 // HashAll returns, for every graph node v, a hash of T_v^hops. Two trees have equal hashes if they are equal up to the
-// order of siblings and their bases have equal colours; other trees have equal hashes with probability about 2^-64.
-// colours has an entry per graph node; nil gives all nodes one colour.
+// order of siblings, and corresponding tree nodes stand for graph nodes of equal colour. Other trees have equal hashes
+// with probability about 2^-64. colours has an entry per graph node; nil gives all nodes one colour. A nil mask masks
+// none.
 //
 // No tree is built. By lemma 1, T_v^k is the root v with its neighbours' trees T_u^(k-1) below it, so each hop is one
 // round of colour refinement (Weisfeiler and Leman).

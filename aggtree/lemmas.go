@@ -7,8 +7,9 @@ import (
 	"nodemask/csr"
 )
 
-// lemma1 checks that the subtree at every tree node, cut off at any depth, is the aggregation tree of the node's graph
-// node. Otherwise lemma1 returns a fault with the first tree node and the least depth for which this is false.
+// lemma1 checks, for every tree node t and depth d, that the subtree at t, cut off d levels below t, is the
+// d-aggregation tree of the graph node that t stands for. Otherwise lemma1 returns a fault with the first t and least
+// d for which this is false.
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -26,8 +27,8 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 	return nil
 }
 
-// lemma2 checks that the children of each tree node stand for the unmasked neighbours of its graph node, each once.
-// Tree nodes at depth hops or deeper may also have no children. lemma2 returns nil, or the first counterexample.
+// lemma2 checks that the children of each tree node i stand for the unmasked neighbours of graph node Base[i], each
+// once. Tree nodes at depth hops or deeper may also have no children. lemma2 returns nil, or the first counterexample.
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -52,7 +53,7 @@ func failed(err error, kind, format string, arguments ...any) error {
 	return err
 }
 
-// Statement is a statement of the paper about aggregation trees, checked on a candidate.
+// Statement is one of the paper's statements about aggregation trees, and the result of its check on a candidate tree.
 type Statement struct {
 	// Name is "definition", "lemma 1" or "lemma 2".
 	Name string

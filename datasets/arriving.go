@@ -3,8 +3,8 @@ package datasets
 import "nodemask/csr"
 
 // CachedEdges returns the test graph with only the edges that prediction from cached representations uses: edges from
-// train nodes and, if together is true, edges between new nodes. All but the train nodes are new. A model run over this
-// graph predicts new nodes as package cached does.
+// train nodes and, if together is true, edges between new nodes. Nodes that are not train nodes are new. A model run
+// over this graph predicts new nodes as package cached does.
 func (view *View) CachedEdges(together bool) (*csr.Graph, error) {
 	isNew := view.arrived()
 	local := make([]int32, len(isNew))
@@ -29,9 +29,9 @@ func (view *View) arrived() []bool {
 	return isNew
 }
 
-// CountRead returns three counts of nodes of the test graph. all counts every node. reached counts the nodes within
-// layers hops of a test node, which a model of so many layers reads. cached counts the nodes that prediction from a
-// cache reads: all but the train nodes, and their neighbours.
+// CountRead returns three counts of nodes of the test graph. all counts every node. reached counts the nodes that a
+// model with the given number of layers reads: nodes at most that many hops from a test node. cached counts the
+// nodes that prediction from a cache reads: the nodes that are not train nodes, and the neighbours of these nodes.
 func (view *View) CountRead(layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()

@@ -90,7 +90,7 @@ func Catalogue() []Info {
 	)
 }
 
-// NameError reports an unknown data set, or parameters out of range.
+// NameError reports an unknown data set, or invalid parameters in its name.
 type NameError struct {
 	Name    string
 	Problem string
@@ -151,8 +151,8 @@ func sbmOptions(name string) (SBMOptions, error) {
 	return o, err
 }
 
-// Generated returns the sizes of a graph that [Open] generates; Edges is approximate. It returns false for other names
-// and for parameters out of range.
+// Generated returns the sizes of a graph that [Open] generates; Edges is approximate. It returns false for names of
+// other graphs, and if the parameters in name are invalid.
 func Generated(name string) (Info, bool) {
 	info, err := lookup(name)
 	if err != nil || !info.generated() {

@@ -148,11 +148,11 @@ func (g *Graph) setEdges(l *graphfile.Graph) (err error) {
 	return nil
 }
 
-// setBothWays sets g's edges from l, and sets Directed if some edge is listed one way only. Most files list each edge
-// both ways. So it takes half the memory to build a directed graph first, and to add reverse edges only if some are
-// missing.
+// setBothWays sets g's edges from l in both directions, and sets Directed if l lists some edge one way only. Most files
+// list both directions, so reverse edges are added only if some are missing. This takes half the memory of always
+// adding reverse edges.
 func (g *Graph) setBothWays(l *graphfile.Graph) error {
-	// A node takes less than 32 bytes: three offsets of 8 and a label of 4.
+	// A node takes less than 32 bytes: three offsets of 8 bytes and a label of 4.
 	if err := memory.Fits(32 * int64(l.Nodes)); err != nil {
 		return err
 	}

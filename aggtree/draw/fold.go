@@ -11,10 +11,11 @@ import (
 )
 
 type folded struct {
-	// Tree holds the drawn nodes. Some are ghosts: masked neighbours, ordered by base among their siblings. Some are
-	// stand-ins: nodes with base -1 that replace omitted nodes and come last among their siblings.
+	// Tree holds the drawn nodes. A node's base is the graph node that it stands for. Ghosts are masked neighbours,
+	// sorted by base among their siblings. Stand-ins replace omitted nodes, have base -1 and come last among their
+	// siblings.
 	Tree *aggtree.Tree
-	// Node[i] is drawn node i's number in the original tree; -1 if node i is a masked neighbour or replaces omitted
+	// Node[i] is drawn node i's index in the original tree; -1 if node i is a masked neighbour or replaces omitted
 	// nodes.
 	Node []int32
 	// More[i] is the number of nodes that drawn node i replaces: of masked neighbours if Ghost[i], else of tree nodes.
@@ -113,8 +114,8 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns the largest number of children that each node of a level may keep. The drawing must have room for these
-// children and for one node below each child that has children or masked neighbours.
+// most returns how many children each drawn node from first to end-1 may keep. The drawing must have room for these
+// children and, below each child that has children or masked neighbours, for one node that replaces them.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)
@@ -147,9 +148,9 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns the nodes to draw below a node: children and ghosts, which are masked neighbours. If these exceed
-// limit, one stand-in node replaces two or more ghosts, and another replaces the last children. If limit < 2, ghosts
-// are left out.
+// children returns the nodes to draw below a node: its children and ghosts, which are masked neighbours. If children
+// and ghosts together exceed limit, one stand-in node replaces two or more ghosts; if limit < 2, ghosts are left out.
+// If the children still do not fit, another stand-in node replaces the last children.
 func (f *folder) children(node int32, limit int) []drawn {
 	if node < 0 {
 		return nil

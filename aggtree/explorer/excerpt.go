@@ -26,8 +26,9 @@ type excerpt struct {
 	complete int     // number of nodes whose neighbours the HTML page lists
 }
 
-// newExcerpt chooses nodes breadth first. For a node within hops of the root, the page lists all neighbours or
-// none. So, on each path, a tree is correct as far as the first node whose neighbours are not listed.
+// newExcerpt chooses the graph nodes of the HTML page, breadth first from root. The page lists all neighbours of a
+// node or none. So each path of an aggregation tree on the page is correct up to and including the first node whose
+// neighbours are not listed.
 func newExcerpt(g *csr.Graph, root int32, hops, mostNodes int, mostEntries int64) excerpt {
 	n := g.NumNodes()
 	if n <= mostNodes && g.NumEdges() <= mostEntries {

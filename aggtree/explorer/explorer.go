@@ -33,9 +33,10 @@ const offeredHops = 5
 
 // Options are an interactive drawing's initial state.
 type Options struct {
-	// Names has a name per node; if it is "", the number is drawn.
+	// Names[v] is node v's name; if the name is "", the index v is drawn.
 	Names []string
-	// Labels has a class per node; negative means no colour. Classes names the labels.
+	// Labels[v] is node v's class, an index into the names in Classes, and sets the node's colour; negative means no
+	// colour.
 	Labels  []int32
 	Classes []string
 	Mask    []bool
@@ -50,12 +51,13 @@ type Options struct {
 	Title string
 }
 
-// WriteFragment writes an interactive drawing of a graph's aggregation trees, starting with T_root^hops, as HTML for a
-// notebook or page. A page may hold several drawings. A drawing needs no network or other files. Where scripts do not
-// run, the drawing is an image of the first tree.
+// WriteFragment writes an interactive drawing of a graph's aggregation trees, as HTML for a notebook or page. The first
+// tree is that of root with depth hops. A page may hold several drawings. A drawing needs no network or other files.
+// Where scripts do not run, the drawing is an image of the first tree.
 //
 // A click on a graph node makes the node the root; Shift and a click mask or unmask the node. A click on a tree node
-// folds or unfolds the node. Each epoch draws a new mask. Counts include tree nodes that are not drawn.
+// folds or unfolds the node. Each epoch draws a new mask. The node counts below the tree include tree nodes that are
+// not drawn.
 //
 // A graph of more than 200,000 adjacency entries or 50,000 nodes is cut to nodes within hops+1 of the root. The drawing
 // says so, and marks where a tree needs nodes that were cut off.

@@ -1,6 +1,6 @@
 //go:build js && wasm
 
-// Command nodemask-wasm trains in a page's Web Worker, on messages from the page.
+// Command nodemask-wasm runs in a page's Web Worker and trains when the page's messages ask for it.
 package main
 
 import (

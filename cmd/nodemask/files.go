@@ -33,7 +33,7 @@ func openOptions(dir string) datasets.OpenOptions {
 func checkDataDir(name, dir string) error {
 	at, err := datasets.Locate(name, openOptions(dir))
 	if err != nil || dir == "" || len(at.Info.Files) == 0 {
-		// Opening the graph later reports err. The user's own graphs and generated graphs have no files to check.
+		// Opening the graph will report err, if any. The user's own graphs and generated graphs have no files to check.
 		return nil //nolint:nilerr
 	}
 	within := []string{dir, filepath.Join(dir, at.Info.Name), filepath.Join(dir, "planetoid")}

@@ -99,10 +99,10 @@ time.`,
 	return c
 }
 
-// besideOf writes a data set, which the page's program lacks, as a script file in the folder site. If the data set is
-// unavailable, besideOf removes the script of an earlier run.
-func besideOf(ctx context.Context, site, name string) (beside []string, err error) {
-	path := filepath.Join(site, page.DataScriptName(name))
+// besideOf writes a data set that the page's program lacks to a script file in a folder, and returns the data set's
+// name. If the data set is unavailable, besideOf returns no name and removes the script of an earlier run.
+func besideOf(ctx context.Context, folder, name string) (written []string, err error) {
+	path := filepath.Join(folder, page.DataScriptName(name))
 	at, err := datasets.Locate(name, openOptions(""))
 	if errors.As(err, new(*datasets.NotFoundError)) {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

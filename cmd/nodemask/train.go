@@ -133,7 +133,8 @@ func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	for _, cell := range cells {
 		x := arm{cell, usual}
 		x.Cached = f.cacheInference
-		for _, a := range f.axes { // flags come last, because masking resets attention dropout
+		// Flags are applied after the preset's masking, which would reset a flag's attention dropout.
+		for _, a := range f.axes {
 			if a.apply != nil {
 				a.apply(&x.Cell)
 			}

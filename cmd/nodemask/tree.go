@@ -168,7 +168,7 @@ func (f treeFlags) write(ctx context.Context, w io.Writer, g *treeGraph) error {
 		h := explorer.Options{Names: o.Names, Labels: o.Labels, Classes: o.Classes, Mask: g.mask, KeepRate: f.keepRate,
 			Seed: f.seed}
 		if f.keepRate == 1 {
-			h.KeepRate = 0.5 // so that the page's epochs mask something
+			h.KeepRate = 0.5 // so that epochs on the interactive page mask nodes
 		}
 		return explorer.WritePage(w, g.Edges, g.root, f.hops, h)
 	}

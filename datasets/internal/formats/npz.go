@@ -214,9 +214,9 @@ func (z *npz) features(dense string) error {
 	return z.sparse(parts[0], parts[1], parts[2], parts[3].Int(1, 0))
 }
 
-// texts returns the strings in a member of the zip. Unless the parameter want is negative, any other number of strings
-// is an error. The result is nil if the member is missing or holds Python objects.
-func (z *npz) texts(member string, want int64) ([]string, error) {
+// texts returns the strings in a member of the zip. If count is not negative, the member must hold exactly count
+// strings; otherwise texts returns an error. The result is nil if the member is missing or holds Python objects.
+func (z *npz) texts(member string, count int64) ([]string, error) {
 	a, err := z.array(member)
 	switch {
 	case errors.Is(err, numpy.ErrObjects):
@@ -226,8 +226,8 @@ func (z *npz) texts(member string, want int64) ([]string, error) {
 		return nil, nil
 	case a == nil || err != nil:
 		return nil, err
-	case len(a.Shape) != 1 || want >= 0 && a.Shape[0] != want:
-		return nil, a.Errorf("shape %v: expected [%d]", a.Shape, want)
+	case len(a.Shape) != 1 || count >= 0 && a.Shape[0] != count:
+		return nil, a.Errorf("shape %v: expected [%d]", a.Shape, count)
 	}
 	if err := z.take(a.Len() * int64(16+a.Type.Size)); err != nil {
 		return nil, err

@@ -25,8 +25,8 @@ const (
 	nodesFile    = "raw/num-node-list.csv.gz"
 	edgesFile    = "raw/num-edge-list.csv.gz"
 	splitFolder  = "split"
-	maxUnpacked  = 64 << 20 // bytes that every file may unpack to, whatever its packed size
-	maxRatio     = 400      // above maxUnpacked bytes, a file may unpack to this many times its packed size
+	maxUnpacked  = 64 << 20 // bytes that even the smallest packed file may unpack to
+	maxRatio     = 400      // largest ratio of unpacked to packed size, for files that unpack to over maxUnpacked bytes
 	maxNodesList = 1000
 )
 

@@ -19,9 +19,10 @@ const (
 	maxName       = 4096 // limit of an id, a class or an attribute name, in bytes
 )
 
-// Builder makes a graph from nodes with attributes and edges between ids, added in any order. The attribute "class",
-// "label" or "y" is the class; "train_mask", "val_mask" and "test_mask" are the file's own split. All other numeric
-// attributes are features, with 0 at nodes that lack them. All other text is left out.
+// Builder makes a graph. Nodes with attributes, and edges between node ids, may be added in any order. The attribute
+// "class", "label" or "y" is the class; "train_mask", "val_mask" and "test_mask" are the file's own split. Numeric
+// attributes whose names mean [Feature] are features, with 0 at nodes that lack the attribute. All other attributes are
+// left out.
 type Builder struct {
 	// Attribute is the format's word for an attribute, such as "GraphML key".
 	Attribute string
@@ -42,16 +43,16 @@ type Builder struct {
 	chosen  string
 	split   int
 	taken   string
-	masks   [3][][]int32 // [train, validation or test][split]: node numbers
+	masks   [3][][]int32 // [train, validation or test][split]: node indices
 	found   int
 }
 
 type attribute struct {
 	name  string
-	nodes int             // number of nodes with a numeric value
-	other string          // type of a value that is no number, if any
-	last  int             // number of the last node with the attribute, from 1
-	texts map[string]bool // at most maxTexts+1 distinct values
+	nodes int             // number of nodes at which this attribute is numeric
+	other string          // type of the first value that is no number, if any
+	last  int             // index of the last node with this attribute, counted from 1
+	texts map[string]bool // distinct texts of this attribute; maxTexts+1 means too many
 }
 
 type entry struct {
@@ -106,8 +107,8 @@ func (b *Builder) String(name, value string) error {
 	return nil
 }
 
-// Null gives the next node a null attribute. If the attribute is the class, the node is unlabelled, and a note counts
-// such nodes.
+// Null gives the next node a null attribute. If the attribute is the class, the node is unlabelled, and a note of
+// the graph says how many such nodes there are.
 func (b *Builder) Null(name string) error {
 	_, err := b.addClass(name, "null")
 	return err
@@ -121,7 +122,8 @@ func (b *Builder) Truth(name string, value bool) error {
 	return b.Number(name, 0, "0")
 }
 
-// Other gives the next node an attribute that the graph leaves out. The parameter kind names the attribute's type.
+// Other records that the next node has an attribute whose value the graph does not keep. The parameter kind names the
+// value's type.
 func (b *Builder) Other(name, kind string) error {
 	a, err := b.attribute(name)
 	if err == nil && a.other == "" {
@@ -154,7 +156,7 @@ func (b *Builder) Number(name string, value float64, text string) error {
 }
 
 // mark puts the next node into a set, unless value is 0. Set 0 is train, 1 validation and 2 test. In the name
-// "train_mask[2]", 2 is the number of the split.
+// "train_mask[2]", 2 is the index of the split.
 func (b *Builder) mark(set int, name string, value float64) error {
 	k := 0
 	if _, number, is := strings.Cut(strings.TrimSuffix(name, "]"), "["); is {
