@@ -35,17 +35,17 @@ func (c *Constants) Share(b compute.Backend) *Constants {
 	return c
 }
 
-// Zeros returns a new variable of zeros, or nil after an error.
+// Zeros returns a new variable of zeros, or nil from c's first error on.
 func (c *Constants) Zeros(name string, dimensions ...int) *model.Variable {
 	return c.made(name, c.empty(shapes.Make(dtypes.Float32, dimensions...)))
 }
 
-// Ints returns a new variable with this data, or nil after an error.
+// Ints returns a new variable with this data, or nil from c's first error on.
 func (c *Constants) Ints(name string, data []int32, dimensions ...int) *model.Variable {
 	return add(c, name, data, dimensions...)
 }
 
-// Floats returns a new variable with this data, or nil after an error.
+// Floats returns a new variable with this data, or nil from c's first error on.
 func (c *Constants) Floats(name string, data []float32, dimensions ...int) *model.Variable {
 	return add(c, name, data, dimensions...)
 }

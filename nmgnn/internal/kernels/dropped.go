@@ -71,8 +71,9 @@ func (d Dropped) Times(w *Node) *Node {
 		})
 }
 
-// To save memory, blocks computes a block of rows only after the previous block's product.
-func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, after *Node) {
+// blocks calls multiply for one block of rows at a time. To save memory, a block is computed only after multiply's
+// result for the previous block. The first block waits for the argument awaited.
+func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, awaited *Node) {
 	rows := max(1, d.block/d.width())
 	if !d.fused || rows >= d.rows() {
 		multiply(d.Node(), 0, d.rows())
@@ -81,6 +82,6 @@ func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, after *Nod
 	draw, scale := d.stream.dropped(d.rate)
 	for first := 0; first < d.rows(); first += rows {
 		end := min(first+rows, d.rows())
-		after = multiply(fused.DropRows(draw, scale, d.x, first, end-first, d.seen, after), first, end)
+		awaited = multiply(fused.DropRows(draw, scale, d.x, first, end-first, d.seen, awaited), first, end)
 	}
 }

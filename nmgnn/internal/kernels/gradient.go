@@ -12,8 +12,8 @@ import (
 )
 
 // Linear returns apply(x), where apply is a linear map: x [m, width] → [rows, width]. adjoint computes the gradient
-// towards x. Automatic differentiation would instead scatter in random order, or transpose a matrix every epoch. Linear
-// panics if apply returns another number of rows.
+// with respect to x. Without adjoint, automatic differentiation would scatter in random order, which varies the
+// rounding, or transpose a matrix every epoch. Linear panics if apply returns another number of rows.
 func Linear(x *Node, rows int, apply, adjoint func(*Node) *Node) *Node {
 	y := apply(StopGradient(x))
 	if y.Shape().Dimensions[0] != rows {
@@ -30,7 +30,8 @@ func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node)
 }
 
 // Dense returns x·w for x [rows, width] and w [width, out]. If [fused.SumsInOrder] returns true, gradients are summed
-// in a fixed order. Where seen [rows, 1] is zero, the result's gradient must be zero; seen may be nil.
+// in a fixed order. seen [rows, 1], if not nil, is zero for rows that the sum may skip. The caller ensures that the
+// result's gradient is zero there.
 func Dense(x, w, seen *Node) *Node {
 	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
 	if !fused.SumsInOrder(x.Graph()) {
@@ -42,8 +43,8 @@ func Dense(x, w, seen *Node) *Node {
 		Argument{w, func(v *Node) *Node { return fused.Outer(fixed, v, seen) }})
 }
 
-// DenseAdjoint returns xᵀ·v for a large x [rows, width] and v [rows, out]. Where seen [rows, 1] is zero, v must be
-// zero; seen may be nil.
+// DenseAdjoint returns xᵀ·v for a large x [rows, width] and v [rows, out]. seen [rows, 1], if not nil, is zero for
+// rows that the sum may skip; v must be zero there.
 func DenseAdjoint(x, v, seen *Node) *Node {
 	if fused.SumsInOrder(x.Graph()) {
 		return fused.Outer(x, v, seen)
@@ -78,11 +79,12 @@ type Argument struct {
 	Adjoint func(v *Node) *Node
 }
 
-// WithAdjoints returns y with the gradients towards its arguments that their Adjoints compute, and no others.
+// WithAdjoints returns y with custom gradients: the gradient of each argument's X is Adjoint(v), where v is y's
+// gradient. Nothing else gets a gradient.
 //
 // GoMLX allows custom gradients on identities only. So y goes through an identity that keeps y's gradient v. Each
 // argument's X goes through an identity whose gradient is Adjoint(v). Differentiation must reach y's identity before
-// X's. So y depends on X: an element of X minus itself, which is 0, is added to y.
+// X's. To force this order, y depends on X: an element of X minus itself, which is 0, is added to y.
 func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	var arrived, links *Node
 	for _, a := range arguments {
@@ -109,7 +111,8 @@ func WithAdjoints(y *Node, arguments ...Argument) *Node {
 	})
 }
 
-// Remember returns a function that calls f once per node, so that gradients towards several arguments share work.
+// Remember returns a function that calls f once per node, so that gradients with respect to several arguments share
+// work.
 func Remember[T any](f func(v *Node) T) func(v *Node) T {
 	made := map[*Node]T{}
 	return func(v *Node) T {

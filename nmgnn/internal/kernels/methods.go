@@ -19,9 +19,9 @@ func Seeing(p Product, seen *Node) Product {
 	return p
 }
 
-// Reach returns [rows, 1]: 1 for rows where seen [rows, 1] is not zero and for rows that [Sum] adds to them, else 0.
-// Sum adds no rows where mask [rows, 1] is zero; mask may be nil. If the backend does not skip rows, Reach returns nil,
-// which means all rows.
+// Reach returns y [rows, 1]: 1 for rows where seen [rows, 1] is not zero and for rows of h that [Sum] needs to
+// compute these rows, else 0. Sum needs no rows where mask [rows, 1] is zero; mask may be nil. If the backend does
+// not skip rows, Reach returns nil, which means all rows.
 func Reach(p Product, seen, mask *Node) *Node {
 	if !p.fused || seen == nil || !fused.Skips(seen.Graph()) {
 		return nil
@@ -29,8 +29,9 @@ func Reach(p Product, seen, mask *Node) *Node {
 	return p.in(seen.Graph()).Reach(seen, mask)
 }
 
-// Rooted returns h + [Sum](h) + bias for a square matrix, in one loop, with gradients towards h and bias [1, width]. It
-// returns nil if p uses [ScatterKernel], or if the shortcuts of [Lean] are not allowed.
+// Rooted returns h + [Sum](h) + bias in one loop. p's matrix must be square; bias is [1, width]. If gradients is
+// true, h and bias get gradients. Rooted returns nil if p uses [ScatterKernel], or if the shortcuts of [Lean] are not
+// allowed.
 func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	is, zeroOne := lean(h.Graph())
 	if !p.fused || !is || mask != nil && !zeroOne {
@@ -51,8 +52,8 @@ func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	}}, Argument{bias, func(v *Node) *Node { return ReduceAndKeep(v, ReduceSum, 0) }})
 }
 
-// Times returns Σ weights·h over each row's entries: weights [entries+padding, heads], h [columns, width] → [rows,
-// width]. Rows of h where factor [columns, 1] is zero must hold zeros and may be skipped.
+// Times returns Σ weights·h over the entries of each row of p's matrix: weights [entries+padding, heads], h [columns,
+// width] → [rows, width]. Rows of h where factor [columns, 1] is zero must hold zeros and may be skipped.
 func (p Product) Times(h, factor, weights *Node) *Node {
 	return times(p.pattern, h, weights, nil, fused.Rows{Heard: factor, Wanted: p.seen})
 }
@@ -68,9 +69,9 @@ func times(p *pattern, h, weights, positions *Node, r fused.Rows) *Node {
 	return p.Total(gathered)
 }
 
-// Back multiplies the transposed matrix with v [rows, width] → [columns, width]. weights are as in Times. Result rows
-// where factor [columns, 1] is zero may be left zero. Back and TotalBack panic if the product was made without
-// gradients.
+// Back multiplies the transposed matrix with v [rows, width] → [columns, width]. weights are those that Times takes.
+// Back does not multiply by factor [columns, 1], but may leave result rows zero where factor is zero. Back and
+// TotalBack panic if p's [Options] set neither Gradients nor Symmetric.
 func (p Product) Back(v, factor, weights *Node) *Node {
 	p.needTransposed()
 	var positions *Node
@@ -82,7 +83,7 @@ func (p Product) Back(v, factor, weights *Node) *Node {
 	return times(p.adjoint, v, weights, positions, fused.Rows{Heard: p.seen, Wanted: factor})
 }
 
-// TotalBack sums e over each column's entries: e [entries+padding, width] → [columns, width].
+// TotalBack sums e over the entries of each column of p's matrix: e [entries+padding, width] → [columns, width].
 func (p Product) TotalBack(e *Node) *Node {
 	p.needTransposed()
 	if g := e.Graph(); p.fused {
@@ -91,7 +92,7 @@ func (p Product) TotalBack(e *Node) *Node {
 	return p.adjoint.Total(p.transposed(e))
 }
 
-// SumDropped returns [Sum] without a mask, weighted with the matrix's values after dropout.
+// SumDropped returns [Sum] without a mask, with the matrix's values as weights. Dropout is applied to these values.
 func (p Product) SumDropped(h *Node, s Stream, rate float64, gradients bool) *Node {
 	g := h.Graph()
 	if !p.fused || !fused.Skips(g) {
@@ -166,7 +167,8 @@ func (p Product) Attend(a Attention) *Node {
 	}
 	y, alpha, kept := m.Attend(s, value, a.Keep, biased)
 	if !a.Gradients {
-		// Without StopGradient, the pure-Go backend fails if a program's last operation has results that nothing uses.
+		// The pure-Go backend fails if a program's last operation has unused results. StopGradient adds an operation,
+		// so that the kernel is never the last.
 		return StopGradient(y)
 	}
 	type gradients struct{ scores, target *Node }
@@ -210,7 +212,7 @@ func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 		gx, ga, gb := fused.ScoreBackward(x, fa, fb, half(v, 0), half(v, 1))
 		return gradients{Identity(gx), Reshape(ga, dims...), Reshape(gb, dims...)}
 	})
-	// source and target become one node, so that both gradients arrive together.
+	// source and target are concatenated into one computation node, so that backward gets both gradients at once.
 	source, target = fused.Score(x, fa, fb, dims[0])
 	both := WithAdjoints(Concatenate([]*Node{source, target}, 1),
 		Argument{h, func(v *Node) *Node { return backward(v).x }},

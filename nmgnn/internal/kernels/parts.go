@@ -30,9 +30,10 @@ func (p *parts) position() *model.Variable {
 	})
 }
 
-// Replace makes compiled computations use the matrix m, and computes the variables of Ints and Floats anew. m must have
-// as many rows, columns and entries as the matrix before; with [FusedKernel], m may have any number of entries up to
-// Slots. Otherwise Replace returns [ErrNoFit]. Before a computation with gradients, call Replace with gradients true.
+// Replace makes compiled computations use m in place of the current matrix, and recomputes the variables that Ints
+// and Floats returned. m must have as many rows, columns and entries as the current matrix; with [FusedKernel], m may
+// have up to p.Slots() entries. Otherwise Replace returns [ErrNoFit]. gradients must be true if a computation with
+// gradients follows.
 func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	if err := check(m); err != nil {
 		return err
@@ -86,28 +87,29 @@ func (p *parts) transposedValues() *model.Variable {
 	})
 }
 
-// transposed returns e [entries+padding, width] in the transposed matrix's order of entries, with 0 in padding.
+// transposed reorders the rows of e [entries+padding, width] into the transposed matrix's order of entries. The
+// result has the same shape, with 0 in padding.
 func (p *parts) transposed(e *Node) *Node {
 	return Gather(padRows(e, p.Slots()+1), p.transposedAt().NodeValue(e.Graph()))
 }
 
-// Ints returns a variable [entries+padding, 1]: first the numbers that compute returns, one per entry, then padding.
-// Later calls with this name return the same variable. Ints panics on failure.
-func (p *parts) Ints(name string, padding int32, compute func(m csr.Matrix) []int32) *model.Variable {
-	return once(p, name, p.pattern, padding, compute)
+// Ints returns a variable [entries+padding, 1]: first the numbers that compute returns, one per entry, then the
+// number fill in each padding slot. Later calls with this name return the same variable. Ints panics on failure.
+func (p *parts) Ints(name string, fill int32, compute func(m csr.Matrix) []int32) *model.Variable {
+	return once(p, name, p.pattern, fill, compute)
 }
 
-// Floats is like [parts.Ints], with 0 as padding.
+// Floats is like [parts.Ints], with 0 in each padding slot.
 func (p *parts) Floats(name string, compute func(m csr.Matrix) []float32) *model.Variable {
 	return once(p, name, p.pattern, 0, compute)
 }
 
-func once[T int32 | float32](p *parts, name string, direction *pattern, padding T,
+func once[T int32 | float32](p *parts, name string, direction *pattern, fill T,
 	compute func(m csr.Matrix) []T) *model.Variable {
 	if v, ok := p.lazy[name]; ok {
 		return v.Variable
 	}
-	values := func() []T { return perSlot(direction, compute(p.matrix), padding) }
+	values := func() []T { return perSlot(direction, compute(p.matrix), fill) }
 	into, data := NewConstants(p.constants.store, p.constants.path).Share(p.constants.shares), values()
 	v := add(into, name, data, len(data), 1)
 	if into.err != nil {

@@ -14,10 +14,11 @@ import (
 // pattern holds the entries of a matrix or of its transpose, row by row, then padding. Padding is in no row, but has
 // valid indices, because gathers read them.
 type pattern struct {
-	fused                bool // runs fused loops, not scatters
-	rows, room           int
-	matrix               csr.Matrix
-	offsets, column, row *model.Variable // offsets [rows+1, 1] (if fused), column and row [room, 1]
+	fused      bool // runs fused loops, not scatters
+	rows, room int
+	matrix     csr.Matrix
+	// offsets is [rows+1, 1], or nil unless fused is true. column and row are [room, 1]; room is entries plus padding.
+	offsets, column, row *model.Variable
 	into                 *Constants
 }
 
@@ -42,13 +43,13 @@ func narrow(offsets []int64) []int32 {
 	return narrowed
 }
 
-func perSlot[T any](p *pattern, perEntry []T, padding T) []T {
+func perSlot[T any](p *pattern, perEntry []T, fill T) []T {
 	if len(perEntry) == p.room {
 		return perEntry
 	}
 	all := append(make([]T, 0, p.room), perEntry...)
 	for len(all) < p.room {
-		all = append(all, padding)
+		all = append(all, fill)
 	}
 	return all
 }
@@ -94,7 +95,7 @@ func (p *pattern) Spread(x *Node) *Node {
 	return Gather(x, row.NodeValue(x.Graph()), true)
 }
 
-// Total sums e over each row's entries: e [entries+padding, width] → [rows, width].
+// Total sums e over the entries of each row of the matrix: e [entries+padding, width] → [rows, width].
 func (p *pattern) Total(e *Node) *Node {
 	if p.fused {
 		return p.in(e.Graph()).Total(e, nil)

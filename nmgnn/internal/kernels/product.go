@@ -22,8 +22,8 @@ type Kernel string
 const (
 	// FusedKernel runs package fused's loops: fastest for XLA on a CPU and the pure-Go backend.
 	FusedKernel Kernel = "fused"
-	// ScatterKernel gathers a row per entry and adds it to a row of the result. It launches the fewest kernels on a
-	// GPU, and is slow on a CPU.
+	// ScatterKernel takes, for each entry of the sparse matrix, a row of the dense matrix, and adds it to a row of
+	// the result. ScatterKernel launches the fewest kernels on a GPU, but is slow on a CPU.
 	ScatterKernel Kernel = "scatter"
 )
 
@@ -35,12 +35,12 @@ type Plan struct {
 	Kernel Kernel // computes sums over neighbours, and products with sparse features
 	// DenseFeatures means to store features as a dense matrix.
 	DenseFeatures bool
-	// Transposed means to store dense features transposed, too; otherwise the pure-Go backend would transpose them
-	// every epoch.
+	// Transposed means to store a second, transposed copy of dense features. Without this copy, the pure-Go backend
+	// would transpose the features every epoch.
 	Transposed bool
 }
 
-// Planned is a backend with a custom plan, which [PlanFor] returns.
+// Planned is a backend with its own plan. [PlanFor] returns this plan instead of choosing one.
 type Planned struct {
 	compute.Backend
 	Plan
@@ -69,23 +69,24 @@ type Options struct {
 	Symmetric bool
 	// Gradients allows gradients, which need the transposed matrix.
 	Gradients bool
-	// With [FusedKernel], Slots is the largest number of entries that a matrix for [Product.Replace] may have. A number
-	// below the first matrix's number of entries is ignored.
+	// With [FusedKernel], Slots is the largest number of entries that a matrix passed to [Product.Replace] may have.
+	// If the matrix passed to [New] has more entries, their number is the limit.
 	Slots int
 	// Share, if not nil, is a backend to share memory with, which speeds up Replace.
 	Share compute.Backend
 }
 
 // Product is a sparse matrix [rows, columns] whose structure is held in variables, for use inside a computation.
-// Data for entries are tensors [entries+padding, width], whose rows are called slots. In padding, weights and the
-// argument of Total must be 0; other data may have any value. Several heads divide the width equally, in order. nil
-// weights, masks and factors mean ones.
+// Tensors [entries+padding, width] have a row, called a slot, for each entry; their last slots are padding. Padding
+// slots of weights and of Total's argument must be 0, and of Highest's argument [Lowest]; others may hold anything.
+// With several heads, each has an equal share of the columns, in order. A nil argument for weights, a mask or a
+// factor means ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement do not.
 type Product struct {
 	*parts
-	seen *Node // [rows, 1]: the argument seen of [Seeing]; nil means that all rows are read
+	seen *Node // [rows, 1]: zero for result rows that nothing reads, from [Seeing]; nil if all rows are read
 }
 
 // parts is the data that a product shares with the result of [Seeing].
@@ -95,7 +96,7 @@ type parts struct {
 	constants *Constants
 	options   Options
 	lazy      map[string]lazy
-	// for each entry of the transpose, in order, the number of the same entry in the matrix; set only during Replace
+	// from[i] is the index, in the matrix, of the transpose's entry i. from is set only during Replace.
 	from []int32
 }
 
@@ -112,8 +113,9 @@ var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entr
 // Lowest is below every score, but small enough in size that subtraction and exp do not overflow.
 const Lowest = -1e30
 
-// New returns a product that holds the positions of m's entries, not their values: [Values] returns these, to be passed
-// as weights. Variables go below path. Indices out of range, too many entries and unknown kernels are errors.
+// New returns a product that holds the positions of m's entries, but not their values. [Values] returns the values,
+// to be passed as weights. The product's variables go below path in store. Indices out of range, too many entries and
+// unknown kernels are errors.
 func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, error) {
 	if err := check(m); err != nil {
 		return Product{}, err
@@ -122,7 +124,7 @@ func New(store *model.Store, path string, m csr.Matrix, o Options) (Product, err
 		return Product{}, fmt.Errorf("no kernel %q: expected one of %v", o.Kernel, Kernels())
 	}
 	if m.NumEntries() == 0 && o.Slots == 0 {
-		// Without entries, all slots are padding, which the gradients of this kernel ignore.
+		// A matrix without entries has only padding slots. The gradients of ScatterKernel ignore padding.
 		o.Kernel = ScatterKernel
 	}
 	constants := NewConstants(store, path).Share(o.Share)

@@ -40,10 +40,11 @@ const (
 	gateBit
 )
 
-// Rows tells a kernel which rows may be skipped, and what to add to the sums. Each field may be nil.
+// Rows tells a kernel which rows of the multiplied matrix and of the result it may skip, and what to add to the
+// result's rows. Each field may be nil.
 type Rows struct {
-	// Heard [columns, 1] is zero where a row of the multiplied matrix, such as h in [Matrix.Times], counts as zero. If
-	// [Skips] returns true, kernels skip these rows; otherwise, the rows must hold zeros.
+	// Heard [columns, 1] has one number for each row of the multiplied matrix, such as h in [Matrix.Times]: 0 if the
+	// row counts as zero. Kernels skip these rows if [Skips] returns true; otherwise, the rows must hold zeros.
 	Heard *Node
 	// Wanted [rows, 1] is zero for result rows that need not be computed. Of the kernels in Go, only [Matrix.Times]
 	// skips these rows.
@@ -81,7 +82,7 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		outputs := make([]*Node, len(results))
 		for i, r := range results {
-			// GoMLX would share Zeros among functions, which is an error.
+			// Iota is a placeholder: GoMLX would use the node of Zeros in several functions, which is an error.
 			outputs[i] = Iota(g, shapes.Make(dtypes.Float32, r[0], r[1]), 0)
 		}
 		return outputs
@@ -123,12 +124,12 @@ func mustDraw(draw, scale *Node) {
 	must("scale", scale, 1, 1)
 }
 
-// Matrix is the pattern of a sparse matrix. Row r has entries Offsets[r] … Offsets[r+1]-1; entry i is in column
-// Columns[i]. With several heads, each has an equal part of the columns of the dense matrix h that is multiplied, in
-// order.
+// Matrix is the pattern of a sparse matrix, which multiplies a dense matrix h. Row r has entries Offsets[r] …
+// Offsets[r+1]-1; entry i is in column Columns[i]. With several heads, the columns of h are divided into equal
+// consecutive blocks, one per head.
 //
-// Offsets must ascend from 0 to the number of entries, and each of Columns must be the number of a row of h. Kernels do
-// not check this, and would read outside their arrays.
+// Offsets must ascend from 0 to the number of entries, and each of Columns must be the index of a row of h. Kernels
+// do not check this, and would read outside their arrays.
 type Matrix struct {
 	Offsets *Node // [rows+1, 1] int32
 	Columns *Node // [entries, 1] int32
@@ -150,23 +151,23 @@ func given(nodes ...*Node) []*Node {
 	return slices.DeleteFunc(nodes, func(n *Node) bool { return n == nil })
 }
 
-// Times returns Σ weight·h[column] over each row's entries: h [columns, width] → [rows, width]. The weights of entry i
-// are row positions[i] of weights [entries, heads], or row i if positions [entries, 1] int32 is nil. nil weights mean
-// ones.
+// Times returns Σ weight·h[column] over each row's entries: h [columns, width] → [rows, width]. weights is [entries,
+// heads], or nil for ones. Entry i takes its weights from row positions[i] of weights, or from row i if positions is
+// nil. positions is [entries, 1] int32.
 func (m Matrix) Times(h, weights, positions *Node, r Rows) *Node {
 	return m.times(0, h, weights, positions, r)
 }
 
-// TimesDropped is [Matrix.Times] after [Drop] of weights [entries, 1]. numbers [entries, 1] int32 gives for each entry
-// the i to use in Drop's formula; if numbers is nil, i is the entry's index. TimesDropped panics unless [Skips] returns
-// true.
-func (m Matrix) TimesDropped(draw, scale, h, weights, numbers *Node, r Rows) *Node {
+// TimesDropped applies [Drop] to weights [entries, 1], then multiplies like [Matrix.Times]. indices [entries, 1]
+// int32 holds the index i that Drop's formula uses for each entry. If indices is nil, i is the entry's own index.
+// TimesDropped panics unless [Skips] returns true.
+func (m Matrix) TimesDropped(draw, scale, h, weights, indices *Node, r Rows) *Node {
 	mustDraw(draw, scale)
 	must("weights", weights, m.entries(), 1)
 	if !Skips(h.Graph()) {
 		panic(errors.New("there is no such kernel in Go"))
 	}
-	return m.times(droppedBit, h, weights, numbers, r, draw, scale)
+	return m.times(droppedBit, h, weights, indices, r, draw, scale)
 }
 
 // Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and skips the rows that [Rows]
@@ -188,9 +189,9 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 		h.Shape().Dimensions[0], m.rows()), draw, given(m.Offsets, m.Columns, h, weights, positions))...)[0]
 }
 
-// Reach returns y [rows, 1] for a square matrix, seen [rows, 1] and heard [rows, 1]. y_u is 1 if seen_u ≠ 0. y_u is
-// also 1 if heard_u ≠ 0 and column u has an entry in a row v where seen_v ≠ 0. Otherwise y_u is 0. A nil heard means
-// ones.
+// Reach returns y [rows, 1], which marks the seen nodes of a square matrix and their heard neighbours. y_u is 1 if
+// seen_u ≠ 0, or if heard_u ≠ 0 and a row v with seen_v ≠ 0 has an entry in column u. Otherwise y_u is 0. seen and
+// heard are [rows, 1]; a nil heard means ones.
 func (m Matrix) Reach(seen, heard *Node) *Node {
 	must("seen", seen, m.rows(), 1)
 	must("heard", heard, m.rows(), 1)
@@ -198,7 +199,8 @@ func (m Matrix) Reach(seen, heard *Node) *Node {
 	return call(reachKernel, [][2]int{{m.rows(), 1}}, given(m.Offsets, m.Columns, seen, heard)...)[0]
 }
 
-// Total sums e over each row's entries: e [entries, width] → [rows, width]. positions are as in [Matrix.Times].
+// Total sums e over the entries of each row of m: e [entries, width] → [rows, width]. [Matrix.Times] explains
+// positions.
 func (m Matrix) Total(e, positions *Node) *Node {
 	must("e", e, m.entries(), -1)
 	m.check(positions)
@@ -225,7 +227,7 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 
 // Drop returns x [rows, columns] with some elements set to zero and the others multiplied by scale [1, 1]. nil x means
 // ones. Element i, counted row by row, becomes zero if mix(mix(i ^ a) + b) < c; mix is the hash function lowbias32, and
-// draw [1, 3] uint32 is (a, b, c). wanted is as in [Rows].
+// draw [1, 3] uint32 is (a, b, c). wanted is [Rows].Wanted.
 // If gate [rows, columns] is not nil, elements where gate is below 0 become 0, too. gate must be nil unless [Skips]
 // returns true.
 func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
@@ -234,8 +236,8 @@ func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	return callDrop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
 }
 
-// DropRows computes a part of [Drop]'s result: as many rows as rows says, from row first on. It waits until the node
-// previous is computed, so that blocks of rows are computed one by one.
+// DropRows computes rows first … first+rows-1 of [Drop]'s result. DropRows waits for the node passed as previous, so
+// that blocks of rows are computed one after another.
 func DropRows(draw, scale, x *Node, first, rows int, wanted, previous *Node) *Node {
 	return callDrop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, previous)
 }
@@ -252,8 +254,8 @@ func callDrop(draw, scale, x *Node, first, rows, columns, all int, wanted, gate,
 		given(gate, draw, scale, x, after)...)...)[0]
 }
 
-// Score returns, for each row of x and each head, the inner products y = ⟨x, a⟩ and z = ⟨x, b⟩: x [rows, width], a and
-// b [1, width], y and z [rows, heads].
+// Score returns, for each row of x and each head, the inner products of the head's columns of x with the same columns
+// of a (y) and of b (z): x [rows, width], a and b [1, width], y and z [rows, heads].
 func Score(x, a, b *Node, heads int) (y, z *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -264,8 +266,8 @@ func Score(x, a, b *Node, heads int) (y, z *Node) {
 	return out[0], out[1]
 }
 
-// ScoreBackward returns the gradients of [Score] towards x, a and b. v [rows, heads] is the gradient towards y, and w
-// [rows, heads] towards z.
+// ScoreBackward returns the gradients with respect to x, a and b, the arguments of [Score]. v and w [rows, heads] are
+// the gradients with respect to Score's first and second result.
 func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -282,13 +284,13 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 
 var sumsInOrder atomic.Bool
 
-// HoldSums makes programs that this process compiles for XLA on a CPU use [Outer] for sums over rows, so that the order
-// of additions is fixed.
+// HoldSums fixes the order of additions: programs that this process then compiles for XLA on a CPU sum over rows with
+// [Outer].
 func HoldSums() { sumsInOrder.Store(true) }
 
 // Outer returns xᵀ·v for x [rows, width] and v [rows, out]. It adds in an order that depends on the shapes alone,
-// whereas XLA's order depends on the CPU. v must be zero where wanted [rows, 1] is zero; wanted may be nil. Outer works
-// only if [SumsInOrder] returns true.
+// whereas XLA's order depends on the CPU. wanted [rows, 1], if not nil, is zero for rows that Outer may skip; v must
+// be zero there. Outer works only if [SumsInOrder] returns true.
 func Outer(x, v, wanted *Node) *Node {
 	must("x", x, -1, -1)
 	must("v", v, x.Shape().Dimensions[0], -1)
@@ -303,8 +305,8 @@ func Outer(x, v, wanted *Node) *Node {
 // SumsInOrder reports whether [HoldSums] was called and applies to g's backend.
 func SumsInOrder(g *Graph) bool { return sumsInOrder.Load() && takesForeign(g.Backend()) }
 
-// ELU returns x [rows, columns] where x is positive, else exp(x) - 1. If v is not nil, v is the gradient towards this
-// result, and ELU returns the gradient towards x instead.
+// ELU returns x [rows, columns] where x is positive, else exp(x) - 1. If v is not nil, v is the gradient with respect
+// to this result, and ELU returns the gradient with respect to x instead.
 func ELU(x, v *Node) *Node {
 	must("x", x, -1, -1)
 	must("v", v, x.Shape().Dimensions[0], width(x))
@@ -350,9 +352,9 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 	must("slope", s.Slope, 1, 1)
 }
 
-// Attend returns y [rows, width], which is Σ kept·h[column] over each row's entries, with h [columns, width]. alpha is
-// the softmax of the scores. kept is alpha·keep, or alpha if keep is nil. keep, alpha and kept are [entries, heads].
-// alpha and kept are undefined in rows where r.Wanted is zero.
+// Attend weights the rows of h [columns, width] by attention. alpha is the softmax of the scores over each row's
+// entries. kept is alpha·keep, or alpha if keep is nil. y [rows, width] is Σ kept·h[column] over each row's entries.
+// keep, alpha and kept are [entries, heads]. alpha and kept are undefined for entries of rows where r.Wanted is zero.
 func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	must("keep", keep, m.entries(), s.Heads())
@@ -368,9 +370,10 @@ func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	return out[0], out[1], out[len(out)-1]
 }
 
-// AttendBackward returns gradients of [Matrix.Attend], given g [rows, width], the gradient towards y. d [entries,
-// heads] is the gradient towards s.E or, if s.E is nil, towards LeakyReLU's inputs. If s.E is nil, target [rows, heads]
-// is the sum of d over each row; otherwise target is nil.
+// AttendBackward returns gradients of [Matrix.Attend], given g [rows, width], the gradient with respect to Attend's
+// result y. If s.E is not nil, d [entries, heads] is the gradient with respect to s.E, and target is nil. If s.E is
+// nil, d is the gradient with respect to LeakyReLU's inputs, and target [rows, heads] is the sum of d over each row's
+// entries.
 func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node, r Rows) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())

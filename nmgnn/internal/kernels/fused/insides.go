@@ -19,8 +19,9 @@ import (
 // This file and operations.go rely on internals of GoMLX's pure-Go backend, and insides_xla.go on internals of go-xla.
 // New releases may change internals, so only versions that were tried are accepted.
 
-// Before adding a version to triedGo, compare its files internal/gobackend/{exec,executable,builder,buffers}.go,
-// ops/call.go and dot/matmul/nosimd*.go with those of the last version listed, and run this package's tests with -race.
+// Before adding a version of goModule to triedGo, compare the version's files
+// internal/gobackend/{exec,executable,builder,buffers,ops/call,dot/matmul/nosimd*}.go with those of the last version
+// listed. Then run this package's tests with -race.
 const goModule = "github.com/gomlx/compute"
 
 var triedGo = []string{"v0.1.3", "v0.1.6"}
@@ -76,9 +77,9 @@ func locate(b compute.Backend) (*goInsides, error) {
 	return t, nil
 }
 
-// interceptedGo locates the pure-Go backend's internals; notIntercepted says why this version cannot run the kernels.
-// Running backends read GoMLX's tables of operations, so the tables are changed only at program start. Functions put
-// into the tables check which backend calls them.
+// interceptedGo gives access to internals of GoMLX's pure-Go backend. notIntercepted is nil, or says why the kernels
+// cannot run with this version of GoMLX. Running backends read GoMLX's tables of operations, so the tables are
+// changed only at program start. Functions put into the tables check which backend calls them.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (t *goInsides, err error) {
@@ -114,15 +115,15 @@ type kernelCall struct {
 	results []shapes.Shape
 }
 
-// replace makes the call that returned these results execute the function run, instead of a placeholder.
-func (t *goInsides) replace(results []*Node, run func(x, y []array)) {
-	kernel := &kernelCall{run: run}
+// replace takes the call that returned these results, and replaces the call's placeholder function by kernel.
+func (t *goInsides) replace(results []*Node, kernel func(x, y []array)) {
+	replaced := &kernelCall{run: kernel}
 	for _, y := range results {
-		kernel.results = append(kernel.results, y.Shape())
+		replaced.results = append(replaced.results, y.Shape())
 	}
 	result := reflect.ValueOf(InternalBackendOutputs(results[0])[0]).Elem()
 	call := result.FieldByName("Inputs").Index(0).Elem()
-	call.FieldByName("Data").Set(reflect.ValueOf(kernel))
+	call.FieldByName("Data").Set(reflect.ValueOf(replaced))
 	call.FieldByName("OpType").Set(reflect.ValueOf(kernelOp))
 }
 

@@ -12,8 +12,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// GoMLX's operations compute an index for each number, which takes most of training's time in pure Go. The loops in
-// this file replace these operations. Results stay equal bit for bit.
+// In pure Go, GoMLX's operations compute an index for every tensor element, which takes most of the training time.
+// Faster loops replace the operations listed in the table hastened. Results are equal bit for bit.
 
 type (
 	// These are GoMLX's types, with unsafe pointers in place of pointers to unexported types.

@@ -11,17 +11,18 @@ func AddRows(y, h []float32, columns []int32, stride int, weights []float32, pos
 		unsafe.SliceData(positions))
 }
 
-// AddRowsOf8Heads is [AddRows] with eight heads of eight numbers each. The heads' weights of entry i begin at
-// weights[8·at(i)]; [AddRows] explains at.
+// AddRowsOf8Heads is [AddRows] with eight heads of eight numbers each. The weights of entry i, one per head, begin at
+// weights[8·p], where p is positions[i], or i for nil positions.
 func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []float32, positions []int32) {
 	_ = y[63]
 	addRows8x8(&y[0], unsafe.SliceData(h), unsafe.SliceData(columns), len(columns), 4*stride, unsafe.SliceData(weights),
 		unsafe.SliceData(positions))
 }
 
-// AddFours sets y[k] to Σ_i weights[at(i)·step]·h[columns[i]·stride + k] for k < n, and returns n: len(y) rounded down
-// to a multiple of eight. at and the arguments are as in [AddRows]. AddFours adds four terms at once, (w0·h0 + w1·h1) +
-// (w2·h2 + w3·h3), and up to three last terms singly, rounding each product.
+// AddFours sets y[k] to Σ_i weights[p·step]·h[columns[i]·stride + k] for k < n, where p is positions[i], or i for nil
+// positions. It returns n: len(y) rounded down to a multiple of eight. [AddRows] explains the arguments. Terms are
+// added in fours, as (w0·h0 + w1·h1) + (w2·h2 + w3·h3), and the last one to three singly. Every product is rounded
+// first.
 func AddFours(y, h []float32, columns []int32, stride int, weights []float32, step int, positions []int32) int {
 	n := len(y) &^ 7
 	if len(columns) == 0 {
