@@ -137,9 +137,9 @@ func (o *Options) comparisons() int { return len(arms()) * len(o.Models) * len(o
 // if it also returns the context's error. A second call continues.
 //
 // Validation scores on splits 200 to 202 choose configurations; test scores on splits from 300 on compare them. Each
-// comparison is tested up to ten times, as splits accumulate, until [judge.VerdictOf] gives a verdict. The error level
-// is corrected for the ten tests and for the number of comparisons. The probability that any "helps" or "hurts" is
-// wrong is at most 5 %. A comparison's intervals contain the true effect at all ten tests with probability 90 %.
+// comparison is tested up to ten times, as splits accumulate, until [judge.VerdictOf] gives a verdict. The probability
+// that any "helps" or "hurts" is wrong is at most 5 %. A comparison's intervals contain the true effect at all ten
+// tests with probability 90 %.
 func Advise(ctx context.Context, o Options, lab Lab) (*Advice, error) {
 	o, err := o.Complete()
 	if err != nil {

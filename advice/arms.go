@@ -32,8 +32,7 @@ func arms() []arm {
 
 var plainArm = arm{cost: 1}
 
-// Numbers of configurations to try: plainTried for the plain model, armTried for each regulariser. The largest
-// affordable number is used, or else the last.
+// Numbers of configurations to try: plainTried for the plain model, armTried for each regulariser.
 var (
 	plainTried = []int{8, 4, 1}
 	armTried   = []int{6, 3, 1}
@@ -46,8 +45,7 @@ func (a arm) value(rate float64) string {
 	return a.prefix + fmt.Sprint(rate)
 }
 
-// configurations lists the configurations to try for a regulariser, most promising first. Each of the regulariser's
-// drop rates appears with two values of ordinary dropout. For the arm dropout, only the dropout rate varies.
+// configurations lists the configurations to try for a regulariser, most promising first.
 func (a arm) configurations(plainChosen map[string]string) []map[string]string {
 	var all []map[string]string
 	add := func(with ...string) {

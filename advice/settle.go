@@ -10,8 +10,7 @@ import (
 	"nodemask/stats"
 )
 
-// looks lists the numbers of splits after which a regulariser is judged. The error probability is divided equally among
-// these judgements.
+// looks lists the numbers of splits after which a regulariser is judged.
 func looks() []int { return []int{3, 5, 8, 12, 18, 27, 40, 60, 90, 135} }
 
 func mostSplits() int { return looks()[len(looks())-1] }

@@ -47,8 +47,7 @@ func (s *study) trials(c record.Cell) (map[uint64]record.Record, error) {
 }
 
 // choose returns the configuration with the best mean macro F1 on validation nodes. If trials are missing, choose
-// queues these trials and returns -1. All configurations run on the first split, the better half on the second, and the
-// better half of this half (at least two) on the third.
+// queues these trials and returns -1.
 func (s *study) choose(what string, cells []record.Cell) (best int, score float64, err error) {
 	if len(cells) == 1 {
 		return 0, 0, nil
@@ -105,8 +104,7 @@ func choosing(n int) (trials int) {
 const firstSplits = 40
 
 // assess compares regularisers on the finished trials and queues the next trials, for one model and setting after
-// another. For each regulariser, trials that choose its configuration come before trials that compare the regulariser
-// with the plain model.
+// another.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}

@@ -128,7 +128,7 @@ const (
 	lemma1Fails, lemma2Fails = "lemma 1 fails", "lemma 2 fails"
 )
 
-// Fault says why a candidate is not the aggregation tree. The text names the nodes and walks that are wrong.
+// Fault says why a candidate is not the aggregation tree.
 type Fault struct {
 	// Kind is "not an arborescence", "wrong root", "extra walk", "missing walk" or "not the smallest". In faults that
 	// [Verify] returns, Kind may also be "lemma 1 fails" or "lemma 2 fails".

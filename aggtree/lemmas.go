@@ -8,8 +8,7 @@ import (
 )
 
 // lemma1 checks, for every tree node t and depth d, that the subtree at t, cut off d levels below t, is the
-// d-aggregation tree of the graph node that t stands for. Otherwise lemma1 returns a fault with the first t and least
-// d for which this is false.
+// d-aggregation tree of the graph node that t stands for.
 func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {
@@ -28,7 +27,7 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 }
 
 // lemma2 checks that the children of each tree node i stand for the unmasked neighbours of graph node Base[i], each
-// once. Tree nodes at depth hops or deeper may also have no children. lemma2 returns nil, or the first counterexample.
+// once. Tree nodes at depth hops or deeper may also have no children.
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"nodemask/internal/ended"
 )
 
-// Tree is an aggregation tree T_v^k. Nodes are numbered level by level, and the root is node 0. So a node's children
-// have consecutive numbers, and so have a node's descendants at one depth. Siblings ascend by [Tree.Base].
+// Tree is an aggregation tree T_v^k. Nodes are numbered level by level, and the root is node 0. Siblings ascend by
+// [Tree.Base].
 type Tree struct {
 	// Graph is the source graph. If [BuildCached] made the tree, Graph has only the edges to train nodes.
 	Graph *csr.Graph

@@ -178,15 +178,14 @@ func holdsAny(dir string, files []File) bool {
 //	raw/edge.csv.gz and others    in a folder, the Open Graph Benchmark's layout for node property prediction
 //
 // After a path, ":label=club" chooses the column, attribute or field of classes; ":mask=3" chooses a mask column,
-// counted from 0, of a .pt, .npz or .json file. "graph.pt:label=club,mask=3" chooses both.
+// counted from 0, of a .pt, .npz or .json file.
 //
 // Graphs at a path become undirected: pairs may be listed in either direction or both. [Graph].Report counts dropped
 // repeats and self-loops; [Graph].Notes list other omissions. Features are sparse if at most a quarter is nonzero.
 // Classes are sorted by value if all are numbers, else naturally: "class 2" before "class 10".
 //
 // Names in the catalogue win over paths: write ./cora for a folder called cora. [Locate] describes the search and its
-// errors. It is an error if a data set's numbers of nodes, edges, features or classes are not the catalogue's. CiteSeer
-// has 15 nodes without features and label: cited papers without text.
+// errors. It is an error if a data set's numbers of nodes, edges, features or classes are not the catalogue's.
 //
 // # CSV
 //
@@ -275,7 +274,7 @@ func openAt(ctx context.Context, name string, at Location) (*Graph, error) {
 // .npz, .graphml, .json or .pt file; nodes.csv and edges.csv (see [Open]); Planetoid's files (ind.NAME.tx, .ty, .allx,
 // .ally, .graph, .test.index); or an edge list (.txt, .tsv, .csv, .edges) with two ids per line, for a graph without
 // features and classes. A graph of one file gets the file's name. A graph of nodes.csv and edges.csv is named by the
-// parameter name. Errors name the file, the place in it and what was expected.
+// parameter name.
 func ReadMemory(ctx context.Context, name string, files map[string][]byte) (*Graph, error) {
 	names := slices.Sorted(maps.Keys(files))
 	by := map[string]string{}

@@ -63,7 +63,7 @@ func planetoidName(files map[string][]byte) string {
 }
 
 // planetoidCoraClasses returns the names of Planetoid's classes 0, 1, and so on, which Planetoid's files lack. The
-// names come from LINQS's version of Cora. Its papers were matched with Planetoid's by features, degree and neighbours.
+// names come from LINQS's version of Cora.
 func planetoidCoraClasses() []string {
 	return []string{"Theory", "Reinforcement_Learning", "Genetic_Algorithms", "Neural_Networks", "Probabilistic_Methods",
 		"Case_Based", "Rule_Learning"}

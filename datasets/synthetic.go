@@ -64,9 +64,8 @@ func (o SBMOptions) withDefaults() (SBMOptions, error) {
 // pairs between classes. Features are the class's mean, in a random direction, plus Gaussian noise. Time and memory are
 // linear in nodes, edges and features.
 //
-// Pairs are drawn with replacement, so SBM draws more to make up for repeats. In tests with up to half of all pairs as
-// edges, the mean degree was within 1 % of MeanDegree. SBM returns an error if more than 9 in 10 pairs inside or
-// between classes would be edges, and the context's error once the context ends.
+// Pairs are drawn with replacement, so SBM draws more to make up for repeats. SBM returns an error if more than 9 in 10
+// pairs inside or between classes would be edges.
 func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	o, err := o.withDefaults()
 	if err != nil {

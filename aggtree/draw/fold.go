@@ -49,8 +49,7 @@ func (f *folded) isCached(i int32) bool {
 	return f.Tree.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
-// fold makes a tree fit a page. Each node keeps as many of its children as fit: the first ones or, if Flow is set,
-// those with the largest flow. A stand-in node replaces the omitted children and their descendants.
+// fold makes a tree fit a page. A stand-in node replaces omitted children and their descendants.
 func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)

@@ -22,8 +22,7 @@ func (s *picture) heading(x, y float64, text string) {
 	s.printf("<text x=\"%s\" y=\"%s\" font-weight=\"bold\">%s</text>\n", px(x), px(y+fontSize), xmlText(text))
 }
 
-// boxes draws nested dotted boxes around each cached child u of the root, as in the paper. Each box holds u and one
-// or more levels of descendants.
+// boxes draws nested dotted boxes around each cached child u of the root, as in the paper.
 func (s *picture) boxes(points []point) {
 	first, end := s.Tree.Children(0)
 	for u := first; u < end; u++ {

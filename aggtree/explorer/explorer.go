@@ -56,11 +56,9 @@ type Options struct {
 // Where scripts do not run, the drawing is an image of the first tree.
 //
 // A click on a graph node makes the node the root; Shift and a click mask or unmask the node. A click on a tree node
-// folds or unfolds the node. Each epoch draws a new mask. The node counts below the tree include tree nodes that are
-// not drawn.
+// folds or unfolds the node.
 //
-// A graph of more than 200,000 adjacency entries or 50,000 nodes is cut to nodes within hops+1 of the root. The drawing
-// says so, and marks where a tree needs nodes that were cut off.
+// A graph of more than 200,000 adjacency entries or 50,000 nodes is cut to nodes within hops+1 of the root.
 //
 // For scripts, the element of class nodemask-explorer has a property nodemask with these functions. Each change sends
 // the event nodemask:change.

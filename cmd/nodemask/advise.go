@@ -114,8 +114,7 @@ func advise(ctx context.Context, w io.Writer, o advice.Options, backendID, folde
 	if err != nil {
 		return nil, err
 	}
-	// Only trials on the same graph by the same program version may be compared, so each graph and version has a
-	// folder of its own.
+	// Only trials on the same graph by the same program version may be compared.
 	kept := sha256.Sum256([]byte(o.Graph.ContentHash() + record.Version()))
 	folder = filepath.Join(folder, hex.EncodeToString(kept[:8]))
 	pool, err := train.NewPool(b, o.Jobs, keptPrograms)

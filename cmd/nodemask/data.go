@@ -140,7 +140,7 @@ type described struct {
 	Homepage string      `json:"homepage,omitempty"`
 	Files    []fileState `json:"files,omitempty"`
 	// Beforehand describes the graph's split with 10 % train nodes. Masking is the effect that masking is predicted to
-	// have, judging by this split.
+	// have.
 	Beforehand string `json:"beforehand,omitempty"`
 	Masking    string `json:"masking,omitempty"`
 }

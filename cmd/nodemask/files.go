@@ -29,7 +29,7 @@ func openOptions(dir string) datasets.OpenOptions {
 }
 
 // checkDataDir returns an error if --data-dir lacks the data set's files. Another copy must not be used instead,
-// because copies may differ in their splits: Planetoid's Cora has other splits than the embedded Cora.
+// because copies may differ in their splits.
 func checkDataDir(name, dir string) error {
 	at, err := datasets.Locate(name, openOptions(dir))
 	if err != nil || dir == "" || len(at.Info.Files) == 0 {
@@ -119,8 +119,7 @@ func checkOutputs(c *cobra.Command) error {
 	return nil
 }
 
-// graphFiles lists the files that reading a graph may open. In a folder with nodes.*, these are the nodes.* and edges.*
-// files; in any other folder, all files.
+// graphFiles lists the files that reading a graph may open.
 func graphFiles(name, dataDir string) []string {
 	at, err := datasets.Locate(name, openOptions(dataDir))
 	if err != nil {

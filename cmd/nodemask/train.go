@@ -82,8 +82,7 @@ type arm struct {
 	usual record.Cell
 }
 
-// arms returns the experiments to train. With the paper's preset and no keep rate, there are two, without and with
-// masking; otherwise there is one.
+// arms returns the experiments to train.
 func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	if f.preset == "" {
 		f.preset = hyper.TraitsOf(f.model).Preset

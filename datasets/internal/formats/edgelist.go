@@ -15,7 +15,7 @@ import (
 const maxEdgeLine = 4096 // bytes
 
 // EdgeList reads an undirected graph from lines with two ids separated by a comma, a tab or spaces. Nodes keep their
-// order of first appearance. Blank lines and # comments are skipped. Errors name the line.
+// order of first appearance. Blank lines and # comments are skipped.
 func EdgeList(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	r := &edgeList{ctx: ctx, seen: map[string]bool{}, b: graphfile.NewBuilder(ctx, in, "edge list", "attribute")}
 	lines := bufio.NewScanner(graphfile.Text(in))

@@ -23,7 +23,7 @@ const (
 	maxToken = 16 << 20
 )
 
-// GraphML reads a file that NetworkX, igraph, Gephi or yEd wrote. Errors name line and column.
+// GraphML reads a file that NetworkX, igraph, Gephi or yEd wrote.
 func GraphML(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "tag or text"}
 	w := &graphML{limited: limited, decoder: xml.NewDecoder(limited), keys: map[string]*graphMLKey{},

@@ -14,7 +14,7 @@ import (
 	"nodemask/datasets/internal/graphfile"
 )
 
-// NodeLink reads NetworkX's node-link JSON, which D3 also reads. Errors name the byte at which reading stopped.
+// NodeLink reads NetworkX's node-link JSON, which D3 also reads.
 func NodeLink(ctx context.Context, in *graphfile.File) (*graphfile.Graph, error) {
 	limited := &graphfile.TokenReader{Ctx: ctx, R: graphfile.Text(in), Most: maxToken, What: "text or number"}
 	w := &nodeLink{limited: limited, decoder: json.NewDecoder(&nulls{in: bufio.NewReaderSize(limited, 1<<16)}),

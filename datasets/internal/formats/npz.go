@@ -215,7 +215,7 @@ func (z *npz) features(dense string) error {
 }
 
 // texts returns the strings in a member of the zip. If count is not negative, the member must hold exactly count
-// strings; otherwise texts returns an error. The result is nil if the member is missing or holds Python objects.
+// strings. The result is nil if the member is missing or holds Python objects.
 func (z *npz) texts(member string, count int64) ([]string, error) {
 	a, err := z.array(member)
 	switch {

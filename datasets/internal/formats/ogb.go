@@ -35,7 +35,7 @@ type ogbFolder struct {
 	dir string
 }
 
-// OGB reads an Open Graph Benchmark folder for node property prediction. Errors name file and line.
+// OGB reads an Open Graph Benchmark folder for node property prediction.
 func OGB(ctx context.Context, dir string) (*graphfile.Graph, error) {
 	r := ogbFolder{ctx, dir}
 	g := &graphfile.Graph{Format: "Open Graph Benchmark", Both: true}

@@ -65,8 +65,7 @@ type classColumn struct {
 	labels []int32
 }
 
-// NewBuilder returns a builder whose memory counts against in.Budget. The parameter attribute becomes
-// [Builder].Attribute.
+// NewBuilder returns a builder whose memory counts against in.Budget.
 func NewBuilder(ctx context.Context, in *File, format, attribute string) *Builder {
 	choice := ChoiceOf(ctx)
 	b := &Builder{in: in, Attribute: attribute, index: map[string]int32{}, names: map[string]int32{},
@@ -107,8 +106,7 @@ func (b *Builder) String(name, value string) error {
 	return nil
 }
 
-// Null gives the next node a null attribute. If the attribute is the class, the node is unlabelled, and a note of
-// the graph says how many such nodes there are.
+// Null gives the next node a null attribute. If the attribute is the class, the node is unlabelled.
 func (b *Builder) Null(name string) error {
 	_, err := b.addClass(name, "null")
 	return err

@@ -62,7 +62,7 @@ type TokenReader struct {
 	depth  int
 }
 
-// Next starts a token. It returns Ctx's error once Ctx ends.
+// Next starts a token.
 func (t *TokenReader) Next() error {
 	t.read = 0
 	if t.tokens++; t.tokens%4096 == 0 {

@@ -60,8 +60,7 @@ func MeaningOf(name string) Meaning {
 	return Feature
 }
 
-// LeftOut returns a note that a column was left out because of its name. column is the text that identifies the column
-// in notes. class is the name of the class column, if any.
+// LeftOut returns a note that a column was left out because of its name. class is the name of the class column, if any.
 func (m Meaning) LeftOut(column, class string) string {
 	note := fmt.Sprintf("%s: left out: by its name it is %s and no feature", column, why[m])
 	if m == Class && class != "" {

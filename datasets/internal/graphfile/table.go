@@ -34,8 +34,7 @@ type Table struct {
 	err     error
 }
 
-// NewTable reads the header line, which shows whether commas, semicolons or tabs separate fields. Reads return ctx's
-// error once ctx ends.
+// NewTable reads the header line, which shows whether commas, semicolons or tabs separate fields.
 func NewTable(ctx context.Context, in *File) (*Table, error) {
 	text := bufio.NewReaderSize(Text(in), 1<<16)
 	begin, _ := text.Peek(1 << 14)

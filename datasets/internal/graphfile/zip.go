@@ -22,7 +22,7 @@ type Zip struct {
 	ctx context.Context
 }
 
-// NewZip opens a zip and removes suffix from its members' names. Reads return ctx's error once ctx ends.
+// NewZip opens a zip and removes suffix from its members' names.
 func NewZip(ctx context.Context, in *File, kind, suffix string) (*Zip, error) {
 	z := &Zip{Members: map[string]*zip.File{}, in: in, ctx: ctx}
 	archive, err := zip.NewReader(in, in.Size)
