@@ -33,8 +33,7 @@ type Series struct {
 
 // Chart draws series over one pair of axes.
 //
-// A series with [Series.Reference] whose name begins with another series' name takes that series' colour and shape:
-// "GIN, paper" takes those of "GIN".
+// A series with [Series.Reference] whose name begins with another series' name takes that series' colour and shape.
 type Chart struct {
 	ID, Title, Caption string
 	XLabel, YLabel     string  // each with its unit
@@ -93,8 +92,8 @@ func (s Series) check() error {
 // A single point needs a marker: no line shows it.
 func (s Series) marked() bool { return !s.HideMarkers || s.Scattered || len(s.X) == 1 }
 
-// SVG returns a drawing of c, with the legend above the plot. The <svg> element works as a file or inside HTML. It has
-// no background, and takes the surrounding text's colour. Equal charts give equal bytes.
+// SVG returns a drawing of c. The <svg> element works as a file or inside HTML. It has no background, and takes the
+// surrounding text's colour. Equal charts give equal bytes.
 //
 // A chart can be drawn if all of this holds; else SVG returns an error:
 //
@@ -147,8 +146,7 @@ type Place struct {
 	Note string  `json:"-"`    // lines of [Series.Notes] after the first
 }
 
-// Places returns a [Place] for each point with an entry in [Series.Cells] or [Series.Notes]. Errors are those of
-// [Chart.SVG].
+// Places returns a [Place] for each point with an entry in [Series.Cells] or [Series.Notes].
 func (c Chart) Places() ([]Place, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

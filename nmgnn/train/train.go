@@ -42,12 +42,11 @@ type trainable interface {
 	// together is true, it uses edges between new nodes; else it treats each new node as if it arrived alone.
 	Predict(ctx context.Context, trial *Result) ([]int32, error)
 	PredictCached(ctx context.Context, trial *Result, together bool) ([]int32, error)
-	// Cache returns a cache of the train nodes' representations, computed with the trial's weights.
 	Cache(ctx context.Context, trial *Result) (*cached.Cache, error)
 	score(classes []int32) (stats.Metrics, error)
 }
 
-// trainBy trains p for one trial; the seed determines all random numbers. If cancelled, it returns the context's error.
+// trainBy trains p for one trial; the seed determines all random numbers.
 func trainBy(ctx context.Context, p trainable, seed uint64,
 	report func(epoch int, e Epoch)) (_ *Result, err error) {
 	defer gomlx.Guard(&err, "training")
@@ -146,7 +145,6 @@ func (o options) fault(history []Epoch, best int) error {
 	return nil
 }
 
-// earlyStopping stops after Patience epochs without a new best score.
 type earlyStopping struct {
 	On       hyper.StopOn // "" means hyper.StopOnLoss
 	Patience int

@@ -156,7 +156,6 @@ func (t *trainer) loadPhase(name string, phase datasets.Phase, gradients bool) (
 }
 
 // validationsOf returns the distinct validation graphs of the views and the index of each view's graph.
-// Views with [datasets.TrainEdges] share one graph; other views share another.
 func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	at := map[bool]int{}
 	for _, v := range views {
@@ -176,8 +175,7 @@ func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 // has total entries. Most other splits then fit, too.
 func withRoom(n, total int) int { return min(n+n/5+256, total) }
 
-// forward runs the model without gradients and dropout. It masks nodes only if the regulariser is DropGNN; otherwise
-// the parameter seen becomes [nmgnn.Pass].Seen.
+// forward runs the model without gradients and dropout. It masks nodes only if the regulariser is DropGNN.
 func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded, seen *Node) []*Node {
 	pass := nmgnn.Pass{Scope: scope.At(gomlx.ModelScope), Near: phase.Neighbours(false, nil),
 		Features: phase.Features(graph, false)}

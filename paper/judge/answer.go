@@ -28,7 +28,7 @@ type Choice struct {
 	SelfMasked bool // in GAT and SGAT, a masked node does not aggregate from itself (the paper's eqs. 7 and 9)
 	Fair       bool // unmasked GAT and SGAT train without attention dropout, as the masked ones do
 	// With StopF1, early stopping follows macro F1 instead of loss and accuracy. With RawFeatures, GIN's features are
-	// not divided by their sum. The paper states neither.
+	// not divided by their sum.
 	StopF1, RawFeatures bool
 	Rescale             bool // divide terms that masking keeps by the keep rate p; not in the paper
 }
@@ -38,7 +38,7 @@ func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
-// ForGIN returns the exploratory choices for GIN, each with one field set.
+// ForGIN returns the exploratory choices for GIN.
 func ForGIN() []Choice { return []Choice{{Rescale: true}, {StopF1: true}, {RawFeatures: true}} }
 
 type step struct {

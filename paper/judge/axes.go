@@ -82,7 +82,7 @@ const (
 	Masked Arm = true // with masking at the paper's keep rate
 )
 
-// Cell returns the experiment under this interpretation of the paper. arm says whether it masks nodes.
+// Cell returns the experiment under this interpretation of the paper.
 func (r Reading) Cell(axes []Axis, arm Arm, data, model string, setting datasets.Setting,
 	trainPercent int) (record.Cell, error) {
 	c := record.NewCell(data, model, setting, trainPercent)

@@ -62,7 +62,7 @@ func (c Case) of(rescaled bool) CaseEffect {
 //go:embed cases.json
 var casesJSON []byte
 
-// Cases returns the cases (graph, setting, train set size) to which [Fit] fits rules, with masking's measured effects.
+// Cases returns the cases to which [Fit] fits rules.
 var Cases = sync.OnceValue(func() (cases []Case) {
 	if err := json.Unmarshal(casesJSON, &cases); err != nil {
 		panic(err)
@@ -113,7 +113,7 @@ type Quantity struct {
 	After bool // known only after training, so rules may not use it
 }
 
-// CaseQuantities returns the properties of cases that may predict masking's effect (hypothesis H3 of PROTOCOL-3.md).
+// CaseQuantities returns the properties of cases that may predict masking's effect.
 func CaseQuantities() []Quantity {
 	return []Quantity{
 		{"fragility", func(c Case) float64 { return c.Fragility }, true},
@@ -224,7 +224,7 @@ func (r Rule) On(c Case) Verdict {
 	return r.High.On(c)
 }
 
-// String returns the rule in words, such as "helps if degree is below 3.5, else nothing".
+// String returns the rule in words.
 func (r Rule) String() string {
 	if r.By == "" {
 		return string(r.Says)
@@ -248,7 +248,7 @@ func ruleQuantity(name string) Quantity {
 type Fitted struct {
 	Rule
 	// Right counts the cases that the fitted rules predict correctly. Nothing counts the cases that are predicted
-	// correctly by always predicting no effect. Cases and Graphs count all cases and graphs.
+	// correctly by always predicting no effect.
 	Right, Nothing, Cases, Graphs int
 	Fewest                        int  // smallest number of splits that any case has
 	Complete                      bool // all of the protocol's cases and splits ran
@@ -353,8 +353,7 @@ func commonest(cases []Case, rescaled bool) (best Rule, most int) {
 	return best, most
 }
 
-// Expects returns the rule's prediction for c, such as "helps", or "needs the graph" if the rule uses a quantity that c
-// lacks.
+// Expects returns the rule's prediction for c, or "needs the graph" if the rule uses a quantity that c lacks.
 func (f Fitted) Expects(c Case) string {
 	switch r := f.Rule; {
 	case !f.Beats():
@@ -373,8 +372,7 @@ func (r Rule) asks(c Case) bool {
 	return math.IsNaN(x) || x < r.At && r.Low.asks(c) || x >= r.At && r.High.asks(c)
 }
 
-// Words describes the rule and its leave-one-graph-out score. If trials are missing, it says how many cases and splits
-// the rule rests on.
+// Words describes the rule and its leave-one-graph-out score.
 func (f Fitted) Words() string {
 	text := fmt.Sprintf("Rule: %s. With each of %d graphs left out in turn, such a rule was right in %d of %d cases, "+
 		"“expect nothing” in %d.", f.Rule, f.Graphs, f.Right, f.Cases, f.Nothing)
@@ -400,7 +398,7 @@ type Quantities struct {
 	DegreeShift float64 `json:"degree_shift"`
 }
 
-// QuantitiesOf measures the [Quantities] of the graph g, such as mean degree; the view v gives the split.
+// QuantitiesOf measures the [Quantities] of the graph g; the view v gives the split.
 func QuantitiesOf(g *datasets.Graph, v *datasets.View) Quantities {
 	q := Quantities{TrainShare: float64(len(v.Train.Score)) / float64(max(g.NumNodes(), 1)),
 		Degree: float64(g.Edges.NumEdges()) / float64(max(g.NumNodes(), 1)), AdjustedHomophily: adjustedHomophily(g)}

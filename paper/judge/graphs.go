@@ -15,8 +15,7 @@ import (
 // FirstGraphSplit is the seed of the first split of part [Graphs].
 const FirstGraphSplit = 700
 
-// GraphFile is a graph of PROTOCOL-3.md, the protocol for graphs unlike Cora. Largest is the number of nodes in the
-// largest class.
+// GraphFile is a graph of PROTOCOL-3.md. Largest is the number of nodes in the largest class.
 type GraphFile struct {
 	Data, File, SHA256      string
 	Largest, Nodes, Classes int
@@ -52,7 +51,7 @@ func GraphFiles() []GraphFile {
 	}
 }
 
-// GraphFileOf returns the entry of [GraphFiles] with this data set name, and whether there is one.
+// GraphFileOf returns the entry of [GraphFiles] with this data set name.
 func GraphFileOf(data string) (GraphFile, bool) {
 	files := GraphFiles()
 	i := slices.IndexFunc(files, func(f GraphFile) bool { return f.Data == data })
@@ -113,9 +112,8 @@ type GraphAnswer struct {
 // Inconclusive is the verdict if fewer trials ran than the protocol requires.
 const Inconclusive Verdict = "inconclusive"
 
-// GraphAnswers says for each graph and setting of PROTOCOL-3.md whether node masking helps the model. For GIN,
-// answers with rescaling follow those without. P-values are Holm-corrected over all answers returned. A verdict is
-// [Inconclusive] while trials on some splits or train set sizes are missing.
+// GraphAnswers says for each graph and setting of PROTOCOL-3.md whether node masking helps the model. For GIN, answers
+// with rescaling follow those without. P-values are Holm-corrected over all answers returned.
 func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error) {
 	var p []float64
 	sizes, asked := graphSizes(model), 1
@@ -167,8 +165,7 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 	return all, nil
 }
 
-// OneSign says in words whether masking's effect has one sign in all answers of a setting (hypothesis H2). help and
-// hurt count the verdicts [Helps] and [Hurts].
+// OneSign says in words whether masking's effect has one sign in all answers of a setting (hypothesis H2).
 func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
 	unsettled := 0
 	for _, a := range answers {

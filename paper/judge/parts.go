@@ -36,9 +36,9 @@ const (
 	axisArrivals  = "arrivals"
 )
 
-// Axes returns the choices that the paper leaves open for a model, or an error if the paper lacks the model. The
-// first option of each axis follows the paper or its cited works. The [Reading] that picks every first option is the
-// main interpretation of the paper. PROTOCOL-2.md in package paper quotes the paper on each axis.
+// Axes returns the choices that the paper leaves open for a model. The first option of each axis follows the paper or
+// its cited works. The [Reading] that picks every first option is the main interpretation of the paper. PROTOCOL-2.md
+// in package paper quotes the paper on each axis.
 func Axes(model string) ([]Axis, error) {
 	common := []Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true,
@@ -88,8 +88,8 @@ const (
 	Cited Part = "cited"
 	// Departures changes the main interpretation of the paper on one [Axis] at a time, on Cora.
 	Departures Part = "departures"
-	// Stated keeps what the paper states, and combines the options for features, dropout, learning rate and
-	// rescaling, which the paper leaves open. For GIN on PubMed, only half of the combinations run.
+	// Stated keeps what the paper states, and combines the options for features, dropout, learning rate and rescaling,
+	// which the paper leaves open.
 	Stated Part = "stated"
 	// Scale tests one explanation of why masking helps: a sum over neighbours that can be masked is on average p
 	// (keep rate) times as large in training as in validation. Scale varies normalisation and rescaling on ten splits
@@ -139,7 +139,7 @@ func (p Part) Models() []string {
 	return Models()
 }
 
-// QuestionOf returns the question of this part of the protocol, or an error for an unknown part or model.
+// QuestionOf returns the question of this part of the protocol.
 func QuestionOf(part Part, data, model string, setting datasets.Setting) (Question, error) {
 	axes, err := Axes(model)
 	q := Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes(),

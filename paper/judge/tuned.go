@@ -219,7 +219,7 @@ type TunedArm struct {
 	F1         []float64         // macro F1, in percent, on each split for comparing regularisers; nil unless all ran
 }
 
-// Words describes the chosen configuration: "keep 0.9, hidden 64, …".
+// Words describes the chosen configuration.
 func (a TunedArm) Words() string {
 	var parts []string
 	for _, axis := range record.Axes() {
@@ -301,8 +301,8 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	return t, r.Err()
 }
 
-// Differences returns arm's macro F1 minus baseline's, in points, on each split for comparing regularisers. The
-// parameters arm and baseline name regularisers. The result is nil if t, arm or baseline is incomplete.
+// Differences returns arm's macro F1 minus baseline's, in points, on each split for comparing regularisers. The result
+// is nil if t, arm or baseline is incomplete.
 func (t Tuned) Differences(arm, baseline string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {

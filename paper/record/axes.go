@@ -12,13 +12,12 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Axis is a property of experiments, such as the keep rate, other than data, model, setting and train set size. It
-// holds the property's names in keys, flags and legends.
+// Axis is a property of experiments, such as the keep rate, other than data, model, setting and train set size.
 type Axis struct {
 	Name string // such as "keep"
 	Flag string // such as "keep-rate"
 	Help string
-	// If Switch is set, the flag is boolean, and true means the value Switch. Otherwise the flag takes a value.
+	// If Switch is set, the flag is boolean, and true means the value Switch.
 	Switch string
 	Get    func(c Cell) string
 	// Read parses a value and returns a function that sets it in a cell. [hyper.Parameters.Check] checks combinations
@@ -212,7 +211,7 @@ func (c Cell) validationPercent() int { return cmp.Or(c.ValidationPercent, 10) }
 
 func (c Cell) arrivals() datasets.Arrivals { return cmp.Or(c.Arrivals, datasets.AllEdges) }
 
-// Words returns the choice in words, such as "layers 4".
+// Words returns the choice in words.
 func (c Choice) Words() string { return c.Axis.label(c.Value) }
 
 func (a Axis) label(value string) string {

@@ -11,8 +11,7 @@ import (
 	"nodemask/nmgnn/hyper"
 )
 
-// Cell is an experiment. Its result is, for example, one number in a table or one point in a chart. The trials of a
-// cell differ only in their seed.
+// Cell is an experiment. The trials of a cell differ only in their seed.
 type Cell struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
@@ -55,9 +54,8 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with the given values, keyed by [Axis].Name. It sets the keep rate before attention
-// dropout, because masking would remove an attention dropout that is already set. Unknown names and invalid values
-// are errors.
+// Choose returns the cell with the given values, keyed by [Axis].Name. It sets the keep rate before attention dropout,
+// because masking would remove an attention dropout that is already set.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {

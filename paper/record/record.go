@@ -59,8 +59,7 @@ type Record struct {
 	TrainLosses      []float64 `json:"train_losses,omitempty"`
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
 
-	// Readings, if set, replaces the scores above. It holds one result for each combination of a stopping rule and a
-	// value of [datasets.Arrivals]. Protocol is the hash of the protocol file.
+	// Readings, if set, replaces the scores above. Protocol is the hash of the protocol file.
 	Readings Readings `json:"-"`
 	Protocol string   `json:"-"`
 }

@@ -96,8 +96,7 @@ func fileName(name string) string {
 	return fmt.Sprintf("%s-%016x", kept[:min(len(kept), longestName)], h.Sum64())
 }
 
-// Has reports whether the store has a trial of c with this seed and backend that records all measurements of c. It
-// reads only lines added since its last call.
+// Has reports whether the store has a trial of c with this seed and backend that records all measurements of c.
 func (s *Store) Has(c Cell, seed uint64, backend string) (bool, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -170,7 +169,7 @@ func (s *Store) Load(pairs ...Pair) (records []Record, err error) {
 	return records, nil
 }
 
-// Results returns the store's records, and loads them when needed. It passes every error to onError, if set.
+// Results returns the store's records, and loads them when needed.
 func (s *Store) Results(onError func(error)) *Results {
 	return LazyResults(s.Load, nil, onError)
 }

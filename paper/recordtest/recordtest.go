@@ -37,7 +37,6 @@ func Records(c record.Cell, f1 ...float64) (all []record.Record) {
 }
 
 // Read returns a record with all [record.Readings] of c. score returns macro F1 in percent, without and with the cache.
-// Validation F1 is set to the F1 without the cache.
 func Read(c record.Cell, seed uint64, score func(on hyper.StopOn, way datasets.Arrivals) (f1, cached float64),
 ) record.Record {
 	all := record.Readings{}

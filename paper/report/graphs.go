@@ -73,8 +73,8 @@ func (e *Evidence) GraphsTable(model string) (t plots.Table, err error) {
 	return t, nil
 }
 
-// gatElsewhere returns a clause that says how masking affects GAT on the graphs of PROTOCOL-3.md. The clause is to be
-// appended to a sentence. It is "" if trials are missing.
+// gatElsewhere returns a clause that says how masking affects GAT on the graphs of PROTOCOL-3.md. It is "" if trials
+// are missing.
 func (e *Evidence) gatElsewhere() (string, error) {
 	answers, err := judge.GraphAnswers(e.third, "gat")
 	verdicts := map[judge.Verdict]int{}

@@ -37,7 +37,7 @@ func (v Verdict) Class() string { return strings.ReplaceAll(string(v.Grade), " "
 var reportTemplate string
 
 // WriteReport writes a self-contained HTML page: the findings, then a folded chapter for each table and figure, with
-// command, verdicts, sources and data. A link into a chapter unfolds that chapter. Printing unfolds all chapters.
+// command, verdicts, sources and data.
 func WriteReport(w io.Writer, artifacts []Artifact, e *Evidence) error {
 	// scripts/reports writes between these HTML comments, which a template would drop.
 	site := template.HTML("<!-- site --><!-- end of site -->")

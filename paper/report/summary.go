@@ -172,9 +172,7 @@ type claimJSON struct {
 	Records    []string    `json:"records"`
 }
 
-// WriteClaims writes the claims as JSON. Each has our wording, the paper's words, a grade, an effect (with 95 %
-// interval and number of pairs of trials), the command that shows the evidence, and the files of its trials in the
-// folder of results.
+// WriteClaims writes the claims as JSON.
 func WriteClaims(w io.Writer, artifacts []Artifact, e *Evidence) error {
 	program, _, _ := strings.Cut(record.Version(), " (") // grades do not depend on the build
 	all := claimsJSON{Schema: "nodemask-claims", Version: ClaimsVersion, Program: program,

@@ -115,8 +115,8 @@ func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judgePairs grades a claim by [grade]. Each comparison has one difference per seed, between the scores of two
-// experiments. For the pooled effect, each seed's differences are first averaged over the comparisons.
+// judgePairs grades a claim by [grade]. For the pooled effect, each seed's differences are first averaged over the
+// comparisons.
 func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
 	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
