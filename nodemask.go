@@ -20,7 +20,7 @@ import (
 
 // NewGraph returns an undirected graph of nodes 0 to nodes-1. pairs lists each edge in either direction; repeats and
 // self-loops are dropped. features holds a row for each node: [nodes, width]. labels holds a class for each node, from
-// 0, or -1 if unknown.
+// 0, or -1 if unknown. Numbers out of range are errors.
 func NewGraph(nodes int, pairs [][2]int32, features []float32, width int, labels []int32) (*datasets.Graph, error) {
 	return newGraph(nodes, pairs, features, width, labels, false)
 }

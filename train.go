@@ -86,7 +86,8 @@ func Settings(change func(p *hyper.Parameters)) Option {
 
 // Train returns a model trained on g. It splits the nodes stratified by class, trains until the validation loss stops
 // falling, tests the best epoch's weights, and prepares [Model.Predict] and [Model.PredictNew]. Defaults are those of
-// 'nodemask train'. It returns the context's cause if cancelled. Close the model after use.
+// 'nodemask train'. It returns an error if g or the options do not allow training, or the context's cause if cancelled.
+// Close the model after use.
 func Train(ctx context.Context, g *datasets.Graph, n Network, options ...Option) (*Model, error) {
 	if err := g.Check(); err != nil {
 		return nil, err

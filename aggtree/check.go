@@ -63,8 +63,8 @@ func (c *checker) subtree(top int32, hops int, cut bool) error {
 	return nil
 }
 
-// family checks that the children of tree node i stand for the unmasked neighbours of graph node Base[i], each once.
-// An error names the graph nodes on the path from tree node top down to the fault.
+// family checks that the children of tree node i stand for the unmasked neighbours of graph node Base[i], each once. An
+// error names the graph nodes on the path from the tree node with index top to the faulty node.
 func (c *checker) family(top, i int32) error {
 	base := c.Base[i]
 	want := c.neighbours(base)

@@ -8,10 +8,10 @@ import (
 	"nodemask/csr"
 )
 
-// HashAll returns, for every graph node v, a hash of T_v^hops. Two trees have equal hashes if they are equal up to the
-// order of siblings, and corresponding tree nodes stand for graph nodes of equal colour. Other trees have equal hashes
-// with probability about 2^-64. colours has an entry per graph node; nil gives all nodes one colour. A nil mask masks
-// none.
+// HashAll returns, for every graph node v, a hash of T_v^hops. Two trees have equal hashes if both hold: they are equal
+// up to the order of siblings, and their corresponding tree nodes stand for graph nodes of equal colour. Other trees
+// have equal hashes with probability about 2^-64. colours has an entry per graph node; nil gives all nodes one colour.
+// A nil mask masks none.
 //
 // No tree is built. By lemma 1, T_v^k is the root v with its neighbours' trees T_u^(k-1) below it, so each hop is one
 // round of colour refinement (Weisfeiler and Leman).

@@ -27,7 +27,7 @@ func lemma1(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence,
 }
 
 // lemma2 checks that the children of each tree node i stand for the unmasked neighbours of graph node Base[i], each
-// once. Tree nodes at depth hops or deeper may also have no children.
+// once. A tree node whose depth is at least hops may have no children instead.
 func lemma2(ctx context.Context, g *csr.Graph, hops int, candidate Arborescence, mask []bool) error {
 	c, err := newChecker(ctx, g, hops, candidate, mask)
 	if err != nil {

@@ -39,8 +39,8 @@ type Split struct {
 // Of n labelled nodes exactly round(n·TrainPercent/100) are train nodes, and of the other m nodes
 // round(m·ValidationShare) are validation nodes; largest remainders decide which classes round up.
 //
-// Equal graphs and options give equal splits on all platforms and Go versions. Stratified returns an error if a set
-// would be empty.
+// Equal graphs and options give equal splits on all platforms and Go versions. Stratified returns an error if an option
+// or a label is out of range, or a set would be empty.
 func Stratified(g *Graph, o SplitOptions) (*Split, error) {
 	if o.TrainPercent < 1 || o.TrainPercent > 99 {
 		return nil, fmt.Errorf("split: TrainPercent is %d: expected 1 to 99", o.TrainPercent)

@@ -73,7 +73,8 @@ type View struct {
 // In the inductive setting Train has the train nodes and the edges among them, Validation adds the validation nodes,
 // and Test adds all other nodes (unlabelled too), with the edges that arrivals chooses ("" means [AllEdges]).
 //
-// NewView returns an error if the setting is transductive and arrivals is not [AllEdges].
+// NewView returns an error if the setting or arrivals is unknown, if the setting is transductive and arrivals is not
+// [AllEdges], or if s is not a split of g.
 func NewView(g *Graph, s *Split, setting Setting, arrivals Arrivals) (*View, error) {
 	if err := setting.Check(); err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ func Answer() {
 // over unmasked neighbours, to see whether the size of these sums explains the effect.
 func Scale() { partForest(judge.Scale) }
 
-// Aggregates shows whether masking's effect on Cora depends on a ratio: the size of sums over neighbours at test time
-// over their size in training.
+// Aggregates shows whether masking's effect on Cora depends on a ratio: how large sums over neighbours are at test
+// time, divided by how large they are in training.
 func Aggregates() {
 	chart, _, err := saved().Aggregates(Data("cora"))
 	Must(err)

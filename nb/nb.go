@@ -54,7 +54,7 @@ func dashed(t plots.Table) plots.Table {
 	return t
 }
 
-// Chart shows charts, side by side if they fit. As plain text it shows their titles and captions.
+// Chart shows charts, side by side if they fit.
 func Chart(charts ...plots.Chart) {
 	if len(charts) == 1 {
 		showHTML(picture(charts[0]), altOf(charts[0].Title, charts[0].Caption))

@@ -14,7 +14,7 @@ import (
 	"nodemask/stats"
 )
 
-// Rows shows values as a table. It aligns text left and numbers right, and separates thousands.
+// Rows shows values as a table.
 func Rows(title string, header []string, rows ...[]any) {
 	t := plots.Table{ID: "rows", Title: title, Header: header}
 	for _, row := range rows {

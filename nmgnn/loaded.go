@@ -33,8 +33,9 @@ type LoadOptions struct {
 	// run on any backend.
 	Backend   compute.Backend
 	Gradients bool // allows computations with gradients
-	// Room and FeatureRoom are the largest numbers of edges (each direction counts) and of sparse feature values that
-	// a later [Loaded.Replace] may bring; 0 means as many as now. With scatter operations, the numbers cannot change.
+	// Room and FeatureRoom limit the edges (each direction counts) and the sparse feature values of a graph that is
+	// later passed to [Loaded.Replace]; 0 means as many as now. With scatter operations, a later graph must have
+	// exactly as many as now.
 	Room, FeatureRoom int
 	// Directed stores the transpose even of a symmetric graph, so that a directed graph can replace the graph.
 	Directed bool
@@ -86,8 +87,8 @@ func Load(store *model.Store, path string, edges *csr.Graph, x datasets.Features
 }
 
 // WithEdges returns d's features with another graph that has the same number of nodes, for computations without
-// gradients. It stores the graph in variables in the scope path, with space for room adjacency entries, or for all
-// entries of edges if there are more.
+// gradients. It stores the graph in variables in the scope path. The parameter room is the number of adjacency entries
+// to have space for; if edges has more entries, there is space for these.
 func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, error) {
 	other := *d
 	o := kernels.Options{Kernel: d.near.options.Kernel, Slots: room}
@@ -99,8 +100,7 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 }
 
 // densePositions returns, for each element of the dense matrix, its index among the entries of the sparse matrix f, or
-// 0 for an element without an entry. Dropout draws by this index, so a seed drops the same entries from dense as from
-// sparse features.
+// 0 for an element without an entry.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {

@@ -23,7 +23,7 @@ import (
 type Neighbours struct {
 	*adjacency
 	product kernels.Product // like adjacency.product, but may skip result rows where the field seen is zero
-	seen    *Node           // [nodes, 1]: nonzero for rows of results that are read; nil if all are read
+	seen    *Node           // [nodes, 1]: zero for result rows that nothing reads; nil if all rows are read
 	train   bool
 	random  *kernels.Random // nil if there is no dropout
 	drop    *kernels.Stream // draws the edges that a regulariser drops; may be nil

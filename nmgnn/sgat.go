@@ -18,7 +18,7 @@ type SGAT struct {
 	// and each part drops its own weights, like a head of [GAT]. Heads 0 means 1.
 	Dropout float64
 	Heads   int
-	// KeepSelf means that only neighbours' terms are masked, never a node's own term. [GAT] has the same option.
+	// KeepSelf means that only neighbours' terms are masked, never a node's own term.
 	KeepSelf bool
 }
 

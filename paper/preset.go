@@ -13,8 +13,8 @@ import (
 const MaskedKeepRate = 0.5
 
 // Cell returns an unmasked experiment in the main interpretation of the paper (PROTOCOL-2.md). A model that is not in
-// the paper keeps the hyperparameters of its own preset. Only early stopping, and which edges new nodes bring after
-// training, follow the paper.
+// the paper keeps its own preset. From the paper it takes only early stopping, and which edges join the graph along
+// with new nodes.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
@@ -22,7 +22,7 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 		if err != nil {
 			panic(err)
 		}
-		// Without masking, MaskOver has no effect: keep the value of GIN's usual preset.
+		// Keep the Preset and MaskOver that c has from GIN's usual preset. MaskOver has no effect without masking.
 		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver
 		c.Parameters = gin
 	}

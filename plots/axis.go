@@ -135,7 +135,7 @@ const (
 	yLabelGap     = 9
 	labelLine     = 1.2 * labelSize
 	labelDescent  = 0.3 * labelSize
-	axesWords     = 60 // approximate pixels that texts take beside an axis
+	axesWords     = 60 // pixels between an axis and the drawing's edge, roughly, for the axis's texts
 	stepX, stepY  = 80, 45
 	overhangSpace = 4
 )

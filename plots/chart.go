@@ -33,7 +33,8 @@ type Series struct {
 
 // Chart draws series over one pair of axes.
 //
-// A series with [Series.Reference] whose name begins with another series' name takes that series' colour and shape.
+// A series with [Series.Reference] whose name begins with another series' name takes that series' colour and shape:
+// "GIN, paper" takes those of "GIN".
 type Chart struct {
 	ID, Title, Caption string
 	XLabel, YLabel     string  // each with its unit

@@ -21,7 +21,7 @@ import (
 // of 2^-47.
 const madZeroChord = 0x1p-23
 
-// madBlock is how many rows of length 1 a worker takes at a time: few enough to fit a core's L1 cache.
+// madBlock is how many normalised rows a worker takes at a time: few enough to fit a core's L1 cache.
 const madBlock = 32
 
 // MAD returns the mean average distance of the representations h [nodes, width] over all pairs of nodes: 0 if all rows
@@ -175,8 +175,8 @@ func directions(units []float64, width int) []direction {
 }
 
 // findNear finds the pairs of directions (distinct rows of length 1) whose distance counts as zero. It skips pairs
-// whose shadows differ by more than reach. Squared distances are added up as integers, so the order of addition does
-// not matter.
+// whose shadows (see [direction].shadow) differ by more than reach, because their distance is larger, too. Squared
+// distances are added up as integers, so the order of addition does not matter.
 func findNear(ctx context.Context, ds []direction, nodes int) error {
 	const reach = madZeroChord + 1e-10 // 1e-10 allows for rounding errors of direction.shadow
 	const zero = madZeroChord * madZeroChord

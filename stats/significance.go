@@ -29,7 +29,8 @@ type TTest struct {
 // If all differences are equal, the interval is a point (Low = High): T is 0 and P is 1 if the differences are 0, else
 // T is ±Inf and P is 0.
 //
-// PairedTTest returns an error if the variance overflows or underflows.
+// PairedTTest returns an error if a and b differ in length, have fewer than 2 values or a value that is not finite, or
+// if the variance overflows or underflows.
 func PairedTTest(a, b []float64) (TTest, error) {
 	if len(a) != len(b) {
 		return TTest{}, fmt.Errorf("t-test of %d values paired with %d: expected equally many", len(a), len(b))

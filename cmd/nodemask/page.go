@@ -99,8 +99,8 @@ time.`,
 	return c
 }
 
-// besideOf writes a data set that the page's program lacks to a script file in a folder, and returns the data set's
-// name. If the data set is unavailable, besideOf returns no name and removes the script of an earlier run.
+// besideOf writes a script file with a data set, because the page's program does not contain it, and returns the data
+// set's name. If the data set is unavailable, besideOf returns no name and removes the script of an earlier run.
 func besideOf(ctx context.Context, folder, name string) (written []string, err error) {
 	path := filepath.Join(folder, page.DataScriptName(name))
 	at, err := datasets.Locate(name, openOptions(""))

@@ -116,7 +116,6 @@ func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 	return 0, false
 }
 
-// The memory for reading a file is limited, however much content the file's header claims.
 const (
 	anyway  = 256 << 20 // bytes of memory that reading any file may take, however small the file
 	perByte = 64        // additional bytes allowed for each byte of the file

@@ -288,7 +288,7 @@ func firstRows(x *Node, rows int) *Node {
 	return SliceAxis(x, 0, AxisRangeFromStart(rows))
 }
 
-// Close frees the compiled programs after the current batch. The predictor is then unusable.
+// Close frees the compiled programs after the current batch.
 func (p *Predictor) Close() {
 	p.computing.Lock()
 	defer p.computing.Unlock()

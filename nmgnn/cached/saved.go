@@ -50,8 +50,7 @@ type Model struct {
 	Own *nmgnn.Model `json:"-"`
 }
 
-// Fingerprint returns a hash of settings and weights, which ties a cache to its model. The order of weights does not
-// matter.
+// Fingerprint returns a hash of settings and weights, which ties a cache to its model.
 func (m *Model) Fingerprint() string {
 	h := sha256.New()
 	_ = json.NewEncoder(h).Encode(m)
@@ -269,7 +268,7 @@ func (m *Model) String() string {
 }
 
 // Match reorders f's columns, whose names are given, to the model's order, and reports whether any column moved. If the
-// model has no feature names, Match returns f itself. The error lists the features that f lacks.
+// model has no feature names, Match returns f itself.
 func (m *Model) Match(names []string, f datasets.Features, file string) (_ datasets.Features, moved bool, err error) {
 	if m.FeatureNames == nil || len(names) != f.Width || slices.Equal(names, m.FeatureNames) {
 		return f, false, nil
@@ -284,8 +283,7 @@ func (m *Model) Match(names []string, f datasets.Features, file string) (_ datas
 	return f.Rearranged(from), true, nil
 }
 
-// Lacks returns an error if some of the model's features are missing in names, the feature names of a file. The error
-// lists the missing features.
+// Lacks returns an error if some of the model's features are missing in names, the feature names of a file.
 func (m *Model) Lacks(names []string, file string) error {
 	there := map[string]bool{}
 	for _, name := range names {

@@ -62,7 +62,7 @@ func hiddenName(i int) string { return fmt.Sprintf("%shidden%d", withinModel, i+
 // features and representations stay on disk, so a cache may be larger than memory; only ids are kept in memory, some 80
 // bytes a node.
 //
-// It reads the whole file to verify checksums and values, at about 1 GB per second or, if slower, the disk's speed.
+// It reads the whole file to verify checksums and values.
 //
 // While using the cache do not modify the file in place; saving over it is safe. Close the cache after use.
 func LoadCache(path string, m *Model) (c *Cache, err error) {

@@ -26,9 +26,9 @@ type Options struct {
 	// Class is the class to explain; nil means the predicted one.
 	Class *int
 	// Masks limits how many masks are evaluated to compute the Shapley values [Branch].Share. It may be at most 2²⁴; 0
-	// means 16,384. If the tree has at most Masks masks with different effects, and these have at most 2²⁴ entries in
-	// total, all are evaluated and shares are exact. Otherwise shares are estimated by unmasking tree nodes in at least
-	// 16 random orders.
+	// means 16,384. If no more than Masks masks differ in effect, and their number times the number of tree nodes is at
+	// most 2²⁴, all are evaluated and shares are exact. Otherwise shares are estimated by unmasking tree nodes in at
+	// least 16 random orders.
 	Masks int
 	// Seed seeds the random orders in which tree nodes are unmasked to estimate each [Branch].Share.
 	Seed uint64
@@ -51,8 +51,7 @@ type Explanation struct {
 	Logits    []float32 // the root's logits when no node is masked: [classes]
 	// Alone is the root's logit without neighbours. The explained logit is Alone plus all shares.
 	Alone float64
-	// Exact means that all masks with different effects were evaluated; else shares are estimated from random orders of
-	// tree nodes.
+	// Exact means that all masks with different effects were evaluated.
 	Exact bool
 	// Masks and Orders count the evaluated masks and the random orders of tree nodes.
 	Masks, Orders int

@@ -18,14 +18,14 @@ type forest struct {
 	tree  *aggtree.Tree
 	whole []int32          // for each tree node, the index of its copy in the tree without masks
 	muted []int32          // for each tree node, the index of its copy that is itself masked
-	known map[string]int32 // index of each forest node that is not a copy of the root; f.add makes the keys
+	known map[string]int32 // index of each forest node by its key from f.add; copies of the tree's root are left out
 
 	node    []int32 // index of the tree node that each forest node copies
 	row     []int32 // index of each forest node's row of the features
 	masked  []bool
 	offsets []int64
 	indices []int32
-	asked   []int32 // for each requested vector of logits, the index of the root's copy
+	asked   []int32 // indices of those copies of the tree's root whose logits were requested
 }
 
 func newForest(t *aggtree.Tree) *forest {
@@ -110,8 +110,8 @@ func (f *forest) ask(kept []bool) {
 	f.asked = append(f.asked, f.branch(0, kept, states))
 }
 
-// askFor requests the root's logits, computed with the given row of features at every tree node that stands for the
-// root's graph node.
+// askFor requests the root's logits for other features of the root's graph node: every tree node that stands for this
+// graph node gets feature row number row.
 func (f *forest) askFor(row int32) {
 	states := slices.Clone(f.whole)
 	var children []int32

@@ -108,15 +108,15 @@ func (s *shares) ask(x *explainer) {
 	})
 }
 
-// give computes each branch's share. values are the root's logits under the masks, in the order of s.ask's requests;
-// alone is the root's logit without neighbours.
+// give computes each branch's share. values[k] is the root's logit under the k-th mask that s.ask requested; alone is
+// the root's logit without neighbours.
 func (s *shares) give(branches []Branch, alone float64, values []float64) {
 	if s.orders > 0 {
 		s.estimate(branches, alone, values)
 		return
 	}
 	for k, kept := range s.sets {
-		in, next := 0, 0 // in counts the set's nodes but the root; next counts masked children of the set's nodes
+		in, next := 0, 0 // in: number of kept nodes, the root excluded; next: number of masked children of kept nodes
 		for i, parent := range s.tree.Parent {
 			if parent < 0 || !kept[parent] {
 				continue
@@ -127,9 +127,9 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 				next++
 			}
 		}
-		// A node's share is a weighted sum of the logits of sets of kept nodes. This set's weight is the probability
-		// that a random mask of the other nodes gives this set, negated for a node outside the set. The mask keeps m
-		// other nodes of the set and masks n other children of the set's nodes. Averaged over the keep rate p, this
+		// The share of node u is a weighted sum of logits, one for each set of kept nodes. The weight is the
+		// probability that a random mask of all nodes but u gives the set; it is negative if u is not in the set. Such
+		// a mask keeps m nodes and masks n children of kept nodes, u not counted. Averaged over the keep rate p, its
 		// probability is beta(m, n) = ∫ p^m (1-p)^n dp.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {

@@ -21,7 +21,7 @@ type Layer struct {
 	features       bool // whether the layer reads the graph's features instead of x
 	featureDropout float64
 	dropout        float64
-	own            bool // whether Apply made this Layer, from an nmgnn.Layer that may draw random numbers by itself
+	own            bool // true if Apply made this Layer; then its nmgnn.Layer may draw random numbers
 	make           func(dropout float64) nmgnn.Layer
 }
 

@@ -248,7 +248,7 @@ func (s StopOn) Check() error {
 	return nil
 }
 
-// CheckDropRate returns an error unless the rate is in [0, 1). The error calls the rate by the given name.
+// CheckDropRate returns an error unless the rate is in [0, 1).
 func CheckDropRate(name string, rate float64) error {
 	if !(rate >= 0 && rate < 1) {
 		return fmt.Errorf("%s %v: expected a probability from 0 up to, but not including, 1", name, rate)

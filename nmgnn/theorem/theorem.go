@@ -96,8 +96,8 @@ func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.G
 }
 
 // CheckModels checks theorem 1 at a root for each of the project's models: an untrained network with as many layers as
-// hops, on the pure-Go backend. It calls report with every result. Graphs without features get random features. With 0
-// hops nothing is checked. Too little memory is an error.
+// hops, on the pure-Go backend.  Graphs without features get random features. With 0 hops nothing is checked. Too
+// little memory is an error.
 func CheckModels(ctx context.Context, g *datasets.Graph, root int32, hops int, seed uint64, o Options,
 	report func(model string, r Result) error) error {
 	if hops == 0 {
@@ -144,8 +144,7 @@ func checkFits(ctx context.Context, g *datasets.Graph, root int32, hops int, lef
 	if err != nil {
 		return err
 	}
-	// This rough estimate counts eight copies of each hidden layer's output. For a star of 300,000 nodes the estimate
-	// is 1.4 GB, while 1.8 GB were measured.
+	// This rough estimate counts eight copies of each hidden layer's output.
 	nodes := float64(g.Edges.NumNodes()) + float64(counts.Total)
 	need := nodes * 4 * float64(2*g.Features.Width+8*(hops-1)*p.Hidden)
 	if need > float64(left.Bytes) {

@@ -28,7 +28,7 @@ func (x Experiment) size() graphSize {
 }
 
 // Within returns an error if the experiment would take more memory than is free or more than limit bytes. In the latter
-// case the error wraps memory.ErrTooLarge. Within guards against settings from a file that would need too much memory.
+// case the error wraps memory.ErrTooLarge.
 func (x Experiment) Within(b *backend.Backend, limit int64) error {
 	if need := x.memory(b, 1); need > float64(limit) {
 		return fmt.Errorf("%d layers of width %d on %d nodes take about %s, %w: expected at most %s",
@@ -90,7 +90,6 @@ type graphSize struct {
 
 const numberBytes = 4
 
-// The estimates that these numbers give were 0.6 to 1.0 times the measured peak memory.
 const (
 	processBytes, xlaProcessBytes = 60e6, 130e6 // bytes of a process before training
 	xlaClientBytes                = 80e6
@@ -99,7 +98,7 @@ const (
 	outputCopies = 5 // a layer's output, its gradient, and temporaries
 	passCopies   = 2 // copies of a layer's output in inference: on device and host
 	entryCopies  = 8
-	// copies of the logits; if the train graph is the whole graph, up to 4 exist, and the estimate counts too few
+	// copies of the logits
 	scoreCopies = 2
 )
 
@@ -124,11 +123,12 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 	return weights, hidden
 }
 
-// trial estimates how many bytes a trial adds to what its process takes before training.
+// trial estimates the memory, in bytes, that a trial takes in addition to what its process takes before training.
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {
-		// 4 counts values and column numbers, in features and in their transpose; 2 stands for several graphs.
+		// Each feature value and its column number are stored twice, because of the transpose: 4 numbers. The factor 2
+		// allows for several graphs.
 		features = 4 * 2 * float64(s.Values)
 	}
 	weights, hidden := s.numbers(p)

@@ -300,7 +300,7 @@ type Result struct {
 	Arrivals  datasets.Arrivals // how new nodes joined; "" in the transductive setting
 	Nodes     *NodeCounts       // nil in the transductive setting and in results of [InBatches] or [Runner.Variants]
 	MAD       *stats.Smoothness // nil unless Experiment.Smoothness is set
-	Cached    *stats.Metrics    // test scores of cached prediction; nil without CacheInference or [Runner.Variants]
+	Cached    *stats.Metrics    // test scores of cached prediction; nil unless CacheInference is set or Variants trained
 	Apart     *stats.Metrics    // test scores of cached prediction as if each new node arrived alone; may be nil
 	Cache     *cached.Cache     // nil unless Experiment.Keep is set
 }

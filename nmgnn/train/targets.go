@@ -67,8 +67,8 @@ func firstValuesOf(store *model.Store) (firstValues, error) {
 	return start, nil
 }
 
-// Reset sets the learning rate, copies the other first values from s, and draws the remaining weights from the seed.
-// Other variables that training changes become 0.
+// Reset sets the learning rate. Other variables that training changes get their value in s. Without a value in s, a
+// weight is drawn from the seed, and any other variable becomes 0.
 func (s firstValues) Reset(store *model.Store, learningRate float64, seed uint64) error {
 	for v := range store.IterVariables() {
 		if !owns(v) {

@@ -22,7 +22,7 @@ type stopped struct {
 	// [options].Also[i-1].
 	View int
 
-	// one entry per epoch until patience ran out; validation scores are for the [datasets.View] with index View
+	// one entry per epoch until patience ran out; its validation scores are for the view whose index is the field View
 	History    []Epoch
 	Validation stats.Metrics
 	// weights of the best epoch under this stopping rule; other results may share the slice

@@ -34,7 +34,7 @@ type trainer struct {
 	rates       *kernels.Rates
 	train, test phaseData
 	validations []phaseData // validation graphs of t.view and of the views in options.Also, without duplicates
-	// validatedBy[i] is the index in validations of view i's graph; view 0 is t.view, the others are options.Also.
+	// View i is validated on validations[validatedBy[i]]. View 0 is t.view, the others are options.Also.
 	validatedBy []int
 	epoch       *model.Exec
 	drawn       *draws
@@ -171,8 +171,8 @@ func validationsOf(views []*datasets.View) (phases []datasets.Phase, by []int) {
 	return phases, by
 }
 
-// withRoom returns how many entries (edges or feature values) a program reserves, if a split has n and the whole graph
-// has total entries. Most other splits then fit, too.
+// withRoom returns how many entries (edges or feature values) a program has room for, if the split has n entries and
+// the whole graph has total. This is more than n, so that most other splits fit into the program, too.
 func withRoom(n, total int) int { return min(n+n/5+256, total) }
 
 // forward runs the model without gradients and dropout. It masks nodes only if the regulariser is DropGNN.
@@ -260,7 +260,8 @@ type options struct {
 	Rates []float64 // drop rates that switchTo may change; others are compiled in
 	Plan  *kernels.Plan
 
-	// Also lists further views of the same split for [Runner.Variants]; they differ in how new nodes join the graph.
+	// The field Also holds further views of the split, for [Runner.Variants]. In these views, new nodes join the graph
+	// in other ways.
 	Also []*datasets.View
 	// Room reserves room for other splits' edges, so that switchTo seldom fails; results stay the same.
 	Room bool

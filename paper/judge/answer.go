@@ -28,7 +28,7 @@ type Choice struct {
 	SelfMasked bool // in GAT and SGAT, a masked node does not aggregate from itself (the paper's eqs. 7 and 9)
 	Fair       bool // unmasked GAT and SGAT train without attention dropout, as the masked ones do
 	// With StopF1, early stopping follows macro F1 instead of loss and accuracy. With RawFeatures, GIN's features are
-	// not divided by their sum.
+	// not divided by their sum. The paper states neither.
 	StopF1, RawFeatures bool
 	Rescale             bool // divide terms that masking keeps by the keep rate p; not in the paper
 }
@@ -109,8 +109,8 @@ func (c Choice) On(q Question) Question {
 	return q
 }
 
-// Levels returns three variants of the question on GIN in part [Stated] of the protocol. The variant divided divides
-// features by their sum. The variant onF1 does so too, and stops early on macro F1. The variant raw leaves features
+// Levels returns three variants of the question on GIN in part [Stated] of the protocol. In divided, each node's
+// features are divided by their sum. onF1 is the same, but with early stopping on macro F1. In raw, features are
 // unchanged.
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
 	divided, err = QuestionOf(Stated, data, "gin", setting)
@@ -188,8 +188,9 @@ func WithChoice(choice Choice) (rows []Row) {
 	return rows
 }
 
-// Answers returns each row's answers, by data set and setting. P-values are Holm-corrected together. The correction
-// leaves out answers on a choice that changes nothing in their setting. Incomplete answers count with a p-value of 1.
+// Answers returns each row's answers, by data set and setting. P-values are Holm-corrected together. If a row's choice
+// changes nothing in a setting, the answer there is left out of the correction. An incomplete answer counts with a
+// p-value of 1.
 func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 	var p []float64
 	var of []*float64
@@ -254,9 +255,9 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robust returns the number of distinct interpretations of the paper, from part [Stated] and from [Choices], whose
-// trials have all run (readings). The results named above and below count the interpretations whose effect is
-// significantly above or below -contrast.Margin.
+// Robust counts distinct interpretations of the paper, from part [Stated] of the protocol and from [Choices]. The
+// result readings counts those whose trials have all run; above and below count those whose effect is significantly
+// above, or significantly below, -contrast.Margin.
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast Contrast) (readings, above, below int, err error) {
 	q, err := QuestionOf(Stated, data, model, setting)

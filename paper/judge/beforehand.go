@@ -62,7 +62,7 @@ func (c Case) of(rescaled bool) CaseEffect {
 //go:embed cases.json
 var casesJSON []byte
 
-// Cases returns the cases to which [Fit] fits rules.
+// Cases returns the cases (graph, setting, train set size) to which [Fit] fits rules, with masking's measured effects.
 var Cases = sync.OnceValue(func() (cases []Case) {
 	if err := json.Unmarshal(casesJSON, &cases); err != nil {
 		panic(err)
@@ -247,8 +247,8 @@ func ruleQuantity(name string) Quantity {
 // graphs.
 type Fitted struct {
 	Rule
-	// Right counts the cases that the fitted rules predict correctly. Nothing counts the cases that are predicted
-	// correctly by always predicting no effect.
+	// Right is how many cases the fitted rules predict correctly. The field Nothing is how many are predicted correctly
+	// by always predicting no effect. Cases and Graphs are the numbers of all cases and graphs.
 	Right, Nothing, Cases, Graphs int
 	Fewest                        int  // smallest number of splits that any case has
 	Complete                      bool // all of the protocol's cases and splits ran

@@ -36,9 +36,9 @@ const (
 	axisArrivals  = "arrivals"
 )
 
-// Axes returns the choices that the paper leaves open for a model. The first option of each axis follows the paper or
-// its cited works. The [Reading] that picks every first option is the main interpretation of the paper. PROTOCOL-2.md
-// in package paper quotes the paper on each axis.
+// Axes returns the choices that the paper leaves open for a model, or an error if the paper lacks the model. The first
+// option of each axis follows the paper or its cited works. The [Reading] that picks every first option is the main
+// interpretation of the paper. PROTOCOL-2.md in package paper quotes the paper on each axis.
 func Axes(model string) ([]Axis, error) {
 	common := []Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true,
@@ -77,10 +77,10 @@ func Axes(model string) ([]Axis, error) {
 	return nil, fmt.Errorf("no cited reading of %q: expected one of %q", model, Models())
 }
 
-// Part is the name of a part of a protocol: for [Graphs] paper/PROTOCOL-3.md, otherwise paper/PROTOCOL-2.md.
+// Part names a part of a protocol. The part [Graphs] belongs to paper/PROTOCOL-3.md, all others to paper/PROTOCOL-2.md.
 type Part string
 
-// The parts of the two protocols, in order.
+// The parts of PROTOCOL-2.md and PROTOCOL-3.md, in order.
 const (
 	// Cited varies the two points on which the paper contradicts itself: which edges new nodes bring after training,
 	// and whether a masked node aggregates from itself. Cited also varies two other points: rescaling, and whether
@@ -89,7 +89,7 @@ const (
 	// Departures changes the main interpretation of the paper on one [Axis] at a time, on Cora.
 	Departures Part = "departures"
 	// Stated keeps what the paper states, and combines the options for features, dropout, learning rate and rescaling,
-	// which the paper leaves open.
+	// which the paper leaves open. For GIN on PubMed, only half of the combinations run.
 	Stated Part = "stated"
 	// Scale tests one explanation of why masking helps: a sum over neighbours that can be masked is on average p
 	// (keep rate) times as large in training as in validation. Scale varies normalisation and rescaling on ten splits
@@ -139,7 +139,7 @@ func (p Part) Models() []string {
 	return Models()
 }
 
-// QuestionOf returns the question of this part of the protocol.
+// QuestionOf returns the question of this part of the protocol, or an error for an unknown part or model.
 func QuestionOf(part Part, data, model string, setting datasets.Setting) (Question, error) {
 	axes, err := Axes(model)
 	q := Question{Axes: axes, Data: data, Model: model, Setting: setting, Sizes: Sizes(),

@@ -216,7 +216,8 @@ type TunedArm struct {
 	Name       string
 	Chosen     map[string]string // chosen values by name of [record.Axis]; nil if not chosen yet
 	Validation float64           // mean validation macro F1 of Chosen, in percent
-	F1         []float64         // macro F1, in percent, on each split for comparing regularisers; nil unless all ran
+	// F1 is macro F1, in percent, on each of the splits on which regularisers are compared; nil until all of these ran.
+	F1 []float64
 }
 
 // Words describes the chosen configuration.
@@ -234,7 +235,7 @@ func (a TunedArm) Words() string {
 type Tuned struct {
 	TunedQuestion
 	Arms []TunedArm
-	// Complete means that all regularisers of the protocol ran on all splits for comparing regularisers.
+	// Complete means that every regulariser of the protocol ran on every split on which regularisers are compared.
 	Complete bool
 	// Next is the batch to train; it has no cells if all is done.
 	Next Batch
@@ -301,8 +302,8 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 	return t, r.Err()
 }
 
-// Differences returns arm's macro F1 minus baseline's, in points, on each split for comparing regularisers. The result
-// is nil if t, arm or baseline is incomplete.
+// Differences returns, for each split on which regularisers are compared, arm's macro F1 minus baseline's, in points.
+// The parameters arm and baseline are names of regularisers. The result is nil if t, arm or baseline is incomplete.
 func (t Tuned) Differences(arm, baseline string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {

@@ -178,7 +178,7 @@ func (c Cell) Choices() []Choice {
 }
 
 // Differences returns how c differs from usual, an experiment with the same model. Masking removes attention dropout,
-// so c's attention dropout is compared with what usual would have at c's keep rate.
+// which does not count as a difference: c's attention dropout is compared with that of usual at c's keep rate.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice

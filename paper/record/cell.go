@@ -54,8 +54,8 @@ func (c Cell) With(change func(*hyper.Parameters)) Cell {
 	return c
 }
 
-// Choose returns the cell with the given values, keyed by [Axis].Name. It sets the keep rate before attention dropout,
-// because masking would remove an attention dropout that is already set.
+// Choose returns the cell with the given values, keyed by [Axis].Name. It sets masking's keep rate before attention
+// dropout, because setting the keep rate removes attention dropout. Unknown names and invalid values are errors.
 func (c Cell) Choose(values map[string]string) (Cell, error) {
 	left := len(values)
 	for _, axis := range axes() {
@@ -93,8 +93,8 @@ func (c Cell) Key() string {
 	return strings.Join(parts, "/")
 }
 
-// Label describes c, such as "GIN + NM, layers 4": the model's name, then how c differs from usual, an experiment
-// with the same model. Label leaves out c's keep rate if it equals the argument keep.
+// Label describes c, as in "GIN + NM, layers 4", by the model's name and the settings in which c differs from the cell
+// usual, which has the same model. Label leaves out a keep rate that equals the argument keep.
 func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {

@@ -90,7 +90,8 @@ type Reading struct {
 	BestEpoch    int     `json:"best_epoch"`
 }
 
-// Readings holds a trial's results. The keys are [Cell.ReadingName]s.
+// Readings holds a trial's results: one for each stopping rule and, in the inductive setting, each way for new nodes to
+// join the graph. The keys are [Cell.ReadingName]s.
 type Readings map[string]Reading
 
 // ReadingName returns c's stopping rule and, in the inductive setting, how new nodes join the graph. In
@@ -117,8 +118,9 @@ func ReadingNames(setting datasets.Setting) (all []string) {
 	return all
 }
 
-// Trained returns the experiment whose trials give c's results. Each trial has a [Reading] for every stopping rule and
-// every way for new nodes to join the graph (Arrivals).
+// Trained returns the experiment to run for c. Cells that differ only in stopping rule, or in how new nodes join the
+// graph (Arrivals), share it: each of its trials has a [Reading] for every combination. The returned experiment has the
+// stopping rule of the model's preset, the default for Arrivals, and a new split per trial.
 func (c Cell) Trained() Cell {
 	usual := NewCell(c.Data, c.Parameters.Model, c.Setting, c.TrainPercent)
 	c.Parameters.StopOn, c.Arrivals, c.Resplit, c.Cached, c.History = usual.Parameters.StopOn, "", true, false, false
@@ -126,15 +128,15 @@ func (c Cell) Trained() Cell {
 	return c
 }
 
-// Read returns the record of a trial of [Cell.Trained].
+// Read returns the record of one trial of the experiment c.Trained(). The argument readings holds the trial's results.
 func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 	c = c.Trained()
 	return Record{Cell: c.Key(), Data: c.Data, Source: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent,
 		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
 }
 
-// As returns a record of c, made of r's results under c's stopping rule and c's way for new nodes to join the graph.
-// The returned record lacks accuracy, micro F1 and losses.
+// As returns a record of c. Its results are those that r has for c's stopping rule and c's way for new nodes to join
+// the graph. As also returns whether r has them. The returned record lacks accuracy, micro F1 and losses.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

@@ -19,7 +19,7 @@ type Evidence struct {
 
 	load     func(...record.Pair) ([]record.Record, error)
 	all      *record.Results // trials of PROTOCOL.md, on all interpretations of the paper
-	cited    *record.Results // trials of PROTOCOL-2.md, on what the paper and its cited works say
+	cited    *record.Results // trials of PROTOCOL-2.md, which follows the paper and the works that it cites
 	third    *record.Results // trials of PROTOCOL-3.md, on graphs unlike Cora
 	answers  [][]judge.Answer
 	verdicts map[string]Verdict // by claim ID

@@ -73,7 +73,7 @@ func smoothnessScores() []smoothnessScore {
 type caching struct {
 	plain, masked []float64
 	nodes         int
-	cached        []int // how many nodes predictions need with caching, at each train set size
+	cached        []int // number of nodes that prediction with caching needs, one per train set size
 }
 
 // publishedCaching returns the paper's table 4a (Cora) or 4b (PubMed).

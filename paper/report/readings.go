@@ -18,8 +18,8 @@ const (
 	ReadingsFile = "readings.csv"
 )
 
-// DrawReadings draws masking's effect on GIN, on Cora and CiteSeer, under each interpretation of the paper that file
-// lists. file has the format of [ReadingsFile].
+// DrawReadings draws masking's effect on GIN, on Cora and CiteSeer, under each of the interpretations of the paper in
+// file, which has the format of [ReadingsFile].
 func DrawReadings(file io.Reader) (plots.Panels, error) {
 	p := plots.Panels{ID: ReadingsID, Title: "What node masking changes in every reading of the paper's text",
 		XLabel: "readings, sorted by effect (%)", YLabel: "points gained",

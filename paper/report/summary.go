@@ -172,7 +172,7 @@ type claimJSON struct {
 	Records    []string    `json:"records"`
 }
 
-// WriteClaims writes the claims as JSON.
+// WriteClaims writes the claims, their grades and their evidence as JSON; docs/FORMATS.md describes the fields.
 func WriteClaims(w io.Writer, artifacts []Artifact, e *Evidence) error {
 	program, _, _ := strings.Cut(record.Version(), " (") // grades do not depend on the build
 	all := claimsJSON{Schema: "nodemask-claims", Version: ClaimsVersion, Program: program,

@@ -40,7 +40,7 @@ func bothArms(plain record.Cell) []Entry {
 	all := []Entry{{Cell: plain, Metric: record.MacroF1},
 		{Cell: masked(plain), Metric: record.MacroF1, Against: &plain}}
 	if plain.Resplit {
-		return all // without published scores: the paper has none over several splits
+		return all // the paper publishes no scores over several splits
 	}
 	for i := range all {
 		all[i].Published = Published(plain.Data, plain.Parameters.Model, plain.Setting, plain.TrainPercent, i == 1)

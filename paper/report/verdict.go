@@ -302,15 +302,15 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades the claim that an effect is above threshold, in points: -1 for the claim "loses at most one
-// point", else 0. If threshold is 0, [judge.VerdictOf] decides whether the effect is above or below 0. Otherwise the
-// whole 95 % interval must be above or below the threshold. The first condition that holds decides:
+// gradeCited grades the claim that an effect is above threshold. The threshold is 0 or, for the claim "loses at most
+// one point", -1 point. If threshold is 0, [judge.VerdictOf] decides whether the effect is above or below 0. Otherwise
+// the whole 95 % interval must be above or below the threshold. The first condition that holds decides:
 //
 //   - reproduced: the effect is above the threshold, unless v.Published > 0 and the whole interval is above
 //     2·v.Published or below v.Published/2.
 //   - contradicted: the effect is below the threshold.
 //   - under a point: [judge.VerdictOf] returns this verdict for threshold 0.
-//   - same direction: the effect is above the threshold, or nine in ten comparisons are above the threshold.
+//   - same direction: any other effect above the threshold; or nine in ten single comparisons are above it.
 //   - can't tell: none of these.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, threshold float64) error {
 	singles, err := v.tally(places, threshold)

@@ -100,7 +100,8 @@ func onlyHTTPS(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Get downloads a file to path, unless it is there already.
+// Get downloads a file to path, unless it is there already. It writes to a temporary file, which it renames to path
+// once the checksum matches.
 func (f *Fetcher) Get(ctx context.Context, path string, source Source) error {
 	name := filepath.Base(path)
 	if sum, git, err := Sum(ctx, path); err == nil {

@@ -25,7 +25,7 @@ const (
 	nodesFile    = "raw/num-node-list.csv.gz"
 	edgesFile    = "raw/num-edge-list.csv.gz"
 	splitFolder  = "split"
-	maxUnpacked  = 64 << 20 // bytes that even the smallest packed file may unpack to
+	maxUnpacked  = 64 << 20 // unpacked bytes that are allowed whatever the packed size
 	maxRatio     = 400      // largest ratio of unpacked to packed size, for files that unpack to over maxUnpacked bytes
 	maxNodesList = 1000
 )

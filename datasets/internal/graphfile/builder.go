@@ -21,8 +21,8 @@ const (
 
 // Builder makes a graph. Nodes with attributes, and edges between node ids, may be added in any order. The attribute
 // "class", "label" or "y" is the class; "train_mask", "val_mask" and "test_mask" are the file's own split. Numeric
-// attributes whose names mean [Feature] are features, with 0 at nodes that lack the attribute. All other attributes are
-// left out.
+// attributes are features if [MeaningOf] their name is [Feature]; nodes that lack such an attribute get 0. All other
+// attributes are left out.
 type Builder struct {
 	// Attribute is the format's word for an attribute, such as "GraphML key".
 	Attribute string

@@ -38,7 +38,7 @@ type (
 		Class string
 		State *Dict
 	}
-	// Unknown stands for an unknown class or function, or its result.
+	// Unknown stands for an unknown class or function, or its result. It is never run.
 	Unknown struct{ Module, Name string }
 )
 

@@ -16,7 +16,7 @@ import (
 	"nodemask/nmgnn/internal/kernels"
 )
 
-// Torture reports whether tests run under 'make torture'. They should then test all combinations of their settings.
+// Torture reports whether tests run under 'make torture'.
 func Torture() bool { return os.Getenv("NODEMASK_TORTURE") != "" }
 
 // Go returns the pure-Go backend.

@@ -19,9 +19,10 @@ func Seeing(p Product, seen *Node) Product {
 	return p
 }
 
-// Reach returns y [rows, 1]: 1 for rows where seen [rows, 1] is not zero and for rows of h that [Sum] needs to
-// compute these rows, else 0. Sum needs no rows where mask [rows, 1] is zero; mask may be nil. If the backend does
-// not skip rows, Reach returns nil, which means all rows.
+// Reach returns y [rows, 1]: 1 for the nodes whose results are read, and for the neighbours that [Sum] reads to compute
+// these results, else 0. seen [rows, 1] is not zero for nodes whose results are read. Sum does not read neighbours
+// whose mask [rows, 1] is zero; mask may be nil. If the backend does not skip rows, Reach returns nil, which means all
+// rows.
 func Reach(p Product, seen, mask *Node) *Node {
 	if !p.fused || seen == nil || !fused.Skips(seen.Graph()) {
 		return nil

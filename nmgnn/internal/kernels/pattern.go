@@ -17,7 +17,7 @@ type pattern struct {
 	fused      bool // runs fused loops, not scatters
 	rows, room int
 	matrix     csr.Matrix
-	// offsets is [rows+1, 1], or nil unless fused is true. column and row are [room, 1]; room is entries plus padding.
+	// offsets is [rows+1, 1] if fused is true, else nil. column and row are [room, 1]; room is entries plus padding.
 	offsets, column, row *model.Variable
 	into                 *Constants
 }

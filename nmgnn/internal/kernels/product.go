@@ -47,8 +47,8 @@ type Planned struct {
 }
 
 // PlanFor returns the plan for backend b; density is the share of the features' values that are not zero. The kernel is
-// [FusedKernel] if b runs it, else [ScatterKernel], which takes up to 27 times as long on a CPU. If b is nil, the
-// backend is not known and the kernel is [ScatterKernel].
+// [FusedKernel] if b runs it, else [ScatterKernel]. If b is nil, the backend is not known and the kernel is
+// [ScatterKernel].
 func PlanFor(b compute.Backend, density float64) Plan {
 	if b, ok := b.(Planned); ok {
 		return b.Plan
@@ -78,15 +78,15 @@ type Options struct {
 
 // Product is a sparse matrix [rows, columns] whose structure is held in variables, for use inside a computation.
 // Tensors [entries+padding, width] have a row, called a slot, for each entry; their last slots are padding. Padding
-// slots of weights and of Total's argument must be 0, and of Highest's argument [Lowest]; others may hold anything.
-// With several heads, each has an equal share of the columns, in order. A nil argument for weights, a mask or a
-// factor means ones.
+// slots must be 0 in weights and in Total's argument, and [Lowest] in Highest's argument. In other tensors they may
+// hold anything. With several heads, each has an equal share of the columns, in order. A nil argument for weights, a
+// mask or a factor means ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement do not.
 type Product struct {
 	*parts
-	seen *Node // [rows, 1]: zero for result rows that nothing reads, from [Seeing]; nil if all rows are read
+	seen *Node // [rows, 1]: zero for result rows that nothing reads; nil if all are read. [Seeing] sets seen
 }
 
 // parts is the data that a product shares with the result of [Seeing].

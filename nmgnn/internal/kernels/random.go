@@ -77,7 +77,7 @@ func (s Stream) half(i int) *Node {
 	return mix(BitwiseXor(key, Const(s.key.Graph(), s.number*0x9e3779b9+uint32(i))))
 }
 
-// drop multiplies each element of x by [Stream.Keep] of the element's position, its index row by row. A nil x means all
+// drop multiplies each element of x by [Stream.Keep] of the element's index, counted row by row. A nil x means all
 // ones. Elements where gate is below 0 become 0.
 func (s Stream) drop(x *Node, rows, columns int, rate float64, seen, gate *Node) *Node {
 	draw, scale := s.dropped(rate)

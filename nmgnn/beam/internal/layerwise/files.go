@@ -108,8 +108,7 @@ func checkSets(paths []string) error {
 	return nil
 }
 
-// checkColumns returns an error if a file's feature names or their order differ from the model's. It skips models and
-// files without feature names.
+// checkColumns returns an error if a file's feature names or their order differ from the model's.
 func checkColumns(ctx context.Context, m *cached.Model, nodes []string) error {
 	if m.FeatureNames == nil {
 		return nil

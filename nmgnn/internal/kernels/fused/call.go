@@ -46,8 +46,7 @@ type Rows struct {
 	// Heard [columns, 1] has one number for each row of the multiplied matrix, such as h in [Matrix.Times]: 0 if the
 	// row counts as zero. Kernels skip these rows if [Skips] returns true; otherwise, the rows must hold zeros.
 	Heard *Node
-	// Wanted [rows, 1] is zero for result rows that need not be computed. Of the kernels in Go, only [Matrix.Times]
-	// skips these rows.
+	// Wanted [rows, 1] is zero for result rows that need not be computed.
 	Wanted *Node
 	// Root [rows, width] and then Bias [1, width] are added to the sum. They must be nil unless [Skips] returns true.
 	// [Matrix.Attend] takes no Root; the other methods take a Bias only with a Root.
@@ -82,7 +81,8 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 		}
 		outputs := make([]*Node, len(results))
 		for i, r := range results {
-			// Iota is a placeholder: GoMLX would use the node of Zeros in several functions, which is an error.
+			// Nothing reads these values, so Iota serves as well as Zeros. GoMLX would share a node of Zeros among
+			// functions, which is an error.
 			outputs[i] = Iota(g, shapes.Make(dtypes.Float32, r[0], r[1]), 0)
 		}
 		return outputs
@@ -190,8 +190,8 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 }
 
 // Reach returns y [rows, 1], which marks the seen nodes of a square matrix and their heard neighbours. y_u is 1 if
-// seen_u ≠ 0, or if heard_u ≠ 0 and a row v with seen_v ≠ 0 has an entry in column u. Otherwise y_u is 0. seen and
-// heard are [rows, 1]; a nil heard means ones.
+// seen_u ≠ 0, or if heard_u ≠ 0 and a row v with seen_v ≠ 0 has an entry in column u.  seen and heard are [rows, 1]; a
+// nil heard means ones.
 func (m Matrix) Reach(seen, heard *Node) *Node {
 	must("seen", seen, m.rows(), 1)
 	must("heard", heard, m.rows(), 1)
@@ -236,8 +236,8 @@ func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	return callDrop(draw, scale, x, 0, rows, columns, rows, wanted, gate, nil)
 }
 
-// DropRows computes rows first … first+rows-1 of [Drop]'s result. DropRows waits for the node passed as previous, so
-// that blocks of rows are computed one after another.
+// DropRows computes a block of [Drop]'s result: as many rows as the parameter rows says, from the row with index first.
+// DropRows waits for the node previous, so that blocks are computed one after another.
 func DropRows(draw, scale, x *Node, first, rows int, wanted, previous *Node) *Node {
 	return callDrop(draw, scale, x, first, rows, width(x), x.Shape().Dimensions[0], wanted, nil, previous)
 }
@@ -254,8 +254,8 @@ func callDrop(draw, scale, x *Node, first, rows, columns, all int, wanted, gate,
 		given(gate, draw, scale, x, after)...)...)[0]
 }
 
-// Score returns, for each row of x and each head, the inner products of the head's columns of x with the same columns
-// of a (y) and of b (z): x [rows, width], a and b [1, width], y and z [rows, heads].
+// Score returns two inner products for each row of x and each head, over the head's columns: y is that of x and a, z
+// that of x and b. x is [rows, width], a and b are [1, width], y and z are [rows, heads].
 func Score(x, a, b *Node, heads int) (y, z *Node) {
 	must("x", x, -1, -1)
 	must("a", a, 1, width(x))
@@ -284,8 +284,8 @@ func ScoreBackward(x, a, b, v, w *Node) (towardsX, towardsA, towardsB *Node) {
 
 var sumsInOrder atomic.Bool
 
-// HoldSums fixes the order of additions: programs that this process then compiles for XLA on a CPU sum over rows with
-// [Outer].
+// HoldSums fixes the order of additions. Programs that this process compiles afterwards, for XLA on a CPU, use [Outer]
+// for sums over rows.
 func HoldSums() { sumsInOrder.Store(true) }
 
 // Outer returns xᵀ·v for x [rows, width] and v [rows, out]. It adds in an order that depends on the shapes alone,

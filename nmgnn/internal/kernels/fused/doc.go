@@ -1,6 +1,6 @@
-// Package fused has kernels: single loops over entries that multiply with sparse matrices or compute attention,
-// dropout or ELU. Kernels are in C for XLA on a CPU and in Go for GoMLX's pure-Go backend. Most kernels in Go use
-// vector instructions from package lanes in WebAssembly, and some on amd64. [Hasten] also replaces some of GoMLX's
+// Package fused has kernels. Each kernel is a single loop that multiplies with a sparse matrix, or computes attention,
+// dropout or ELU. Kernels are in C for XLA on a CPU and in Go for GoMLX's pure-Go backend. Package lanes provides
+// vector instructions: in WebAssembly for most kernels in Go, on amd64 for some. [Hasten] also replaces some of GoMLX's
 // pure-Go operations.
 //
 // [Register] adds the kernels to XLA; importing this package adds them to the pure-Go backend. [Register] and

@@ -26,8 +26,8 @@ const goModule = "github.com/gomlx/compute"
 
 var triedGo = []string{"v0.1.3", "v0.1.6"}
 
-// checkVersion returns an error unless function belongs to a version of module listed in tried. It reads the version
-// from the path of the function's file. It refuses vendored and replaced modules, because their paths have no version.
+// checkVersion returns an error unless function belongs to a version of module listed in tried.  It refuses vendored
+// and replaced modules, because their paths have no version.
 func checkVersion(function any, module string, tried []string) error {
 	f := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
 	file, _ := f.FileLine(f.Entry())
@@ -78,8 +78,8 @@ func locate(b compute.Backend) (*goInsides, error) {
 }
 
 // interceptedGo gives access to internals of GoMLX's pure-Go backend. notIntercepted is nil, or says why the kernels
-// cannot run with this version of GoMLX. Running backends read GoMLX's tables of operations, so the tables are
-// changed only at program start. Functions put into the tables check which backend calls them.
+// cannot run with this version of GoMLX. Running backends read GoMLX's tables of operations, so the tables are changed
+// only at program start.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (t *goInsides, err error) {

@@ -23,7 +23,6 @@ var triedXLA = []string{"v0.4.1", "v0.4.5"}
 
 func checkXLA() error { return checkVersion(stablehlo.CustomCallV2, xlaModule, triedXLA) }
 
-// pointer returns a struct's unexported field of type *T.
 func pointer[T, S any](s *S, name string) *T {
 	return (*T)(reflect.ValueOf(s).Elem().FieldByName(name).UnsafePointer())
 }
@@ -42,7 +41,7 @@ func Platform(b compute.Backend) (string, error) {
 }
 
 // registered has a function for each plugin. The function registers the kernels at its first call, because a plugin
-// accepts them only once in a process. Every call returns the same error.
+// accepts them only once in a process.
 var registered sync.Map // *pjrt.Plugin → func() error
 
 // Register makes XLA on a CPU run the kernels, or returns an error if it cannot. plugin is the backend's plugin file.

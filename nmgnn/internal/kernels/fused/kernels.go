@@ -40,8 +40,9 @@ func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(fro
 	forRows(rows, numbers, loop)
 }
 
-// skipping returns the input [Rows].Wanted, and the inputs in x after the fields of Rows. The input Heard is ignored:
-// kernels in Go add entries in fours, so leaving out entries would change the rounding.
+// skipping returns the input for [Rows].Wanted and, from x, the inputs that follow those for Rows. It ignores the input
+// for Heard, which marks rows that could be skipped: kernels in Go add entries in fours, so skipping would change the
+// rounding.
 func skipping(x []array) (wanted []float32, others []array) {
 	which, x := x[0].ints[0], x[1:]
 	if which&heardBit != 0 {

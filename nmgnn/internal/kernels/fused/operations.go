@@ -12,8 +12,8 @@ import (
 	"nodemask/nmgnn/internal/kernels/fused/lanes"
 )
 
-// In pure Go, GoMLX's operations compute an index for every tensor element, which takes most of the training time.
-// Faster loops replace the operations listed in the table hastened. Results are equal bit for bit.
+// On the pure-Go backend, GoMLX's operations compute an index for every tensor element, which takes most of the
+// training time. Faster loops replace the operations in the variable hastened. Results are equal bit for bit.
 
 type (
 	// These are GoMLX's types, with unsafe pointers in place of pointers to unexported types.
