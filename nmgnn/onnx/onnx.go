@@ -2,19 +2,8 @@
 // project.
 //
 // The graph in a file is the model's inference: nothing is masked or dropped, and batch normalisation uses its running
-// statistics. If the model was trained on features divided by their row sums, the graph divides them, too. Inputs:
-//
-//	x           float32 [nodes, features], as a data set has them
-//	edge_index  int64 [2, edges], as in PyTorch Geometric: row 0 has the sources u, row 1 the targets v. v aggregates
-//	            from u. List an undirected edge in both directions. Self-loops are ignored; an edge that is listed
-//	            twice counts twice.
-//
-// Output:
-//
-//	logits      float32 [nodes, classes]
-//
-// Any number of nodes and edges works. The metadata holds class names (a JSON list), settings (JSON), the data set's
-// name, the seed and the program's version.
+// statistics. docs/ONNX.md describes the inputs x: float32 [nodes, features] and edge_index: int64 [2, edges], the
+// output logits: float32 [nodes, classes], and the metadata.
 //
 // Package protowire encodes ONNX's few messages, because generated code would be thousands of lines.
 package onnx

@@ -7,12 +7,7 @@
 //	data        the tensors, row-major; offsets count from here
 //
 // It accepts only types F32, I32, I64 and U8, tensors at multiples of their type's width without overlaps or gaps, and
-// finite numbers. It adds five metadata keys:
-//
-//	format           "nodemask"
-//	kind, version    the kind of file, and that kind's version: "1"
-//	data_sha256      SHA-256 of the data, in hexadecimal
-//	header_sha256    SHA-256 of the header's N bytes, with this value as 64 zeros
+// finite numbers. It adds five metadata keys, among them two checksums; docs/FORMATS.md describes them.
 package safetensors
 
 import (
