@@ -102,7 +102,7 @@ func sharedSketch() sketch {
 // PaperGraph returns the graph of the paper's figure 3 (a) and its nodes' names, a to f.
 //
 // It is inferred from text and layout, as our copy lacks the figures. By the text, a is the root and two of the leaves
-// of its 2-aggregation tree, so a has two neighbours. Figure 7 shows that d is one of them, and that f is a neighbour
+// of its 2-aggregation tree, so a has two neighbours. What it says of figure 7 makes d one of them, and f a neighbour
 // of the other, b. The number of leaves gives d-e and b-c. We added the edge e-f.
 func PaperGraph() (g *csr.Graph, names []string) {
 	return lettered("abcdef", "ab", "ad", "bc", "bf", "de", "ef")
