@@ -99,8 +99,8 @@ func (d *Loaded) WithEdges(path string, edges *csr.Graph, room int) (*Loaded, er
 	return &other, nil
 }
 
-// densePositions returns, for each element of the dense matrix, its index among the entries of the sparse matrix f, or
-// 0 for an element without an entry.
+// densePositions returns, for each element of the dense matrix, its index, from 0, among the entries of the sparse
+// matrix f. An element without an entry gets 0; its index does not matter.
 func densePositions(f datasets.Features) []int32 {
 	positions := make([]int32, f.Rows*f.Width)
 	for r := range f.Rows {

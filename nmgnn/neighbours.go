@@ -215,7 +215,7 @@ func (n Neighbours) checkMask(mask *Node) {
 	}
 }
 
-// Sum returns Σ_{u∈N_v} δ(u)·h_u: h [nodes, width] → [nodes, width].
+// Sum returns Σ_{u∈N_v} δ(u)·h_u for each node v, where mask is δ: h [nodes, width] → [nodes, width].
 func (n Neighbours) Sum(h, mask *Node) *Node {
 	n.ofNodes("h", h, 0)
 	n.checkMask(mask)

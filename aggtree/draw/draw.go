@@ -18,7 +18,7 @@ type Options struct {
 	// Names has a name per graph node; if it is "", the number is drawn.
 	Names []string
 	// Labels[v] is graph node v's class, which determines the fill colour; negative means no fill. If Labels is nil,
-	// all tree nodes of the same graph node have the same fill.
+	// the fill colour shows the graph node instead: all tree nodes that stand for it have the same colour.
 	Labels []int32
 	// Classes names the labels.
 	Classes []string

@@ -64,7 +64,8 @@ type arrivals struct {
 	of   *datasets.View // value of trainer.view when the edges of arrivals.data were last set
 }
 
-// loaded returns the test graph g with the features of the trainer's own test graph, which must contain g's nodes.
+// loaded returns the test graph g in variables. The features are those of the trainer's own test graph, so that graph
+// must contain all of g's nodes.
 func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	a := t.arrivals[g]
 	if g == (testGraph{}) {

@@ -149,7 +149,7 @@ type TunedQuestion struct {
 	TrainPercent int
 }
 
-// Protocol returns the design without models added after the protocol.
+// Protocol returns the design as the protocol fixed it: without the models that were added later.
 func (d Design) Protocol() Design {
 	d.Models = slices.DeleteFunc(slices.Clone(d.Models), func(m TunedModel) bool { return m.Added })
 	return d

@@ -6,7 +6,7 @@ import (
 	"nodemask/stats"
 )
 
-// Verdict judges a difference in points of macro F1.
+// Verdict is the word for masking's effect, or for another difference between two scores.
 type Verdict string
 
 // The verdicts.

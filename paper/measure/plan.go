@@ -50,7 +50,8 @@ func plan(
 	return groups, total, nil
 }
 
-// shardOf hashes the program of c, so that the shard does not depend on other experiments.
+// shardOf returns the index of c's shard: a hash of what [programOf] returns for c. So c's shard does not depend on
+// which other experiments run.
 func shardOf(c record.Cell, shards int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(programOf(c)))

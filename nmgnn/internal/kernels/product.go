@@ -1,5 +1,5 @@
-// Package kernels multiplies with sparse matrices inside computations: for sums over neighbours, attention and sparse
-// features. Layers use [Product]. The backend's [Plan] chooses the [Kernel].
+// Package kernels adds products with sparse matrices to a GoMLX computation. They serve sums over neighbours, attention
+// and sparse features. Layers use [Product]. The backend's [Plan] chooses the [Kernel].
 package kernels
 
 import (

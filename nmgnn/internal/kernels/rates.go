@@ -9,7 +9,8 @@ import (
 )
 
 // Rates keeps drop rates in variables, so that the rates can change without recompiling. Each variable has one element
-// per rate. A dropout compiled with rate p reads the first element that stood for p at compilation.
+// per rate. A dropout compiled with rate p reads the element that held p at compilation, whatever rate it holds now; if
+// several held p, the first of them.
 type Rates struct {
 	compiled       []float64
 	bounds, scales *model.Variable // nil if there are no rates
