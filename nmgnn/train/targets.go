@@ -168,8 +168,7 @@ func each(score []int32, nodes int) []float32 {
 	return seen
 }
 
-// Seen returns t.seen [nodes, 1] in the computation g: 1 for scored nodes, else 0. It returns nil if t or t.seen is
-// nil.
+// Seen returns t.seen [nodes, 1] in the computation g. It returns nil if t or t.seen is nil.
 func (t *targets) Seen(g *Graph) *Node {
 	if t == nil || t.seen == nil {
 		return nil

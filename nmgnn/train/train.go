@@ -22,14 +22,14 @@ type stopped struct {
 	// [options].Also[i-1].
 	View int
 
-	// one entry per epoch until patience ran out; its validation scores are for the view whose index is the field View
+	// one entry per epoch until patience ran out
 	History    []Epoch
 	Validation stats.Metrics
 	// weights of the best epoch under this stopping rule; other results may share the slice
 	Weights []infer.Weight
 }
 
-// trainable runs trials one by one: a trainer on the whole graph, a batchTrainer in batches.
+// trainable runs trials one by one.
 type trainable interface {
 	how() options
 	// Begin resets all training state for a new trial.
@@ -154,8 +154,7 @@ type earlyStopping struct {
 	waitingSince int     // epoch from which patience counts
 }
 
-// observe takes the next epoch's scores and reports whether this epoch is the best so far. An epoch with a NaN score
-// never is the best.
+// An epoch with a NaN score never is the best.
 func (e *earlyStopping) observe(scores Epoch) (best bool) {
 	if e.seen == 0 {
 		e.loss, e.score = math.Inf(1), math.Inf(1)

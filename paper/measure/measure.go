@@ -26,8 +26,8 @@ type Options struct {
 	Jobs  int // parallel trials; 0 means 1
 	// Pool keeps compiled programs between calls; nil means a new pool. Its number of jobs must equal Jobs.
 	Pool *train.Pool
-	// Shards is the number of shares into which the experiments are divided; 0 means 1. [Missing] runs only one
-	// share: the share with index Shard, from 0.
+	// Shards is the number of shares into which the experiments are divided; 0 means 1. [Missing] runs only the share
+	// with index Shard, from 0.
 	Shard, Shards int
 	// Open reads each data set that trials need, before the first trial.
 	Open Opener

@@ -73,7 +73,7 @@ func (s *Store) read(path string, start int64, visit func(number int, t Record))
 		}
 		visit(number, t)
 		if unended {
-			// This line has no line break yet, so end excludes the line. The next append adds the line break.
+			// This line has no line break yet, so end excludes the line.
 			return end, nil
 		}
 		end += int64(len(line))

@@ -65,8 +65,7 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere chooses the included keep rate with the best mean score over all seeds except seed. It returns the
-// chosen rate's score on seed, and the number of averaged seeds.
+// bestElsewhere chooses the included keep rate with the best mean score over all seeds except seed.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {

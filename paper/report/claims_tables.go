@@ -65,8 +65,7 @@ func publishedContrast(data string, c judge.Contrast) *float64 {
 	return &mean
 }
 
-// claimsOfNodes returns the claims about how many nodes predictions need with caching. Statistical tests are not
-// needed, because this number depends only on the split.
+// Statistical tests are not needed, because the number of nodes depends only on the split.
 func claimsOfNodes(id, data string) []Claim {
 	p, on := publishedCaching(data), " ("+DataTitle(data)
 	all := float64(p.nodes)

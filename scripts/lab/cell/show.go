@@ -17,8 +17,7 @@ import (
 
 var gonbPackage = regexp.MustCompile(`(?m)^# gonb_[0-9a-f]*\n`)
 
-// goCommand runs the first go command in PATH outside the folder bin. If it builds a notebook cell (main.go in the
-// working directory), the cell also shows the value of main's last line.
+// goCommand runs the first go command in PATH outside the folder bin.
 func goCommand(bin, project string, args []string) error {
 	command, err := goAfter(bin)
 	if err != nil {

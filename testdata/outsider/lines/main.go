@@ -1,4 +1,4 @@
-// A user's program in fifteen lines: train, predict, save, load, predict a node that is added after training, draw.
+// A user's program in fifteen lines.
 package main
 
 import (

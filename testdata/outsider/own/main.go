@@ -1,5 +1,4 @@
-// A user's program: GoMLX's trainer trains a model of the user's, on a backend that GoMLX opened. The model is saved
-// and loaded.
+// A user's program: GoMLX's trainer trains a model of the user's, on a backend that GoMLX opened.
 package main
 
 import (

@@ -1,5 +1,4 @@
-// A user's program with a layer of its own, Principal Neighbourhood Aggregation (Corso et al. 2020). It trains, saves
-// and loads a model, and predicts a new node's class.
+// A user's program with a layer of its own, Principal Neighbourhood Aggregation (Corso et al. 2020).
 package main
 
 import (
