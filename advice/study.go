@@ -103,8 +103,7 @@ func choosing(n int) (trials int) {
 // A comparison pauses after firstSplits splits until every other comparison has as many splits or is settled.
 const firstSplits = 40
 
-// assess compares regularisers on the finished trials and queues the next trials, for one model and setting after
-// another.
+// assess compares regularisers on the finished trials and queues the next trials.
 func (s *study) assess() (*Advice, error) {
 	a := &Advice{Data: s.Data, TrainPercent: s.TrainPercent, Nodes: s.Graph.NumNodes(),
 		ValidationNodes: s.validationNodes, Budget: s.Budget, Comparisons: s.comparisons()}

@@ -85,7 +85,7 @@ func (a *Arm) dropoutWords() string {
 	}
 }
 
-// name returns words such as "node masking with p = 0.7" or "DropEdge 0.3 with dropout 0.5".
+// name returns words such as "node masking with p = 0.7".
 func (q *Question) name(a *Arm) string {
 	if a.Words == "" {
 		return a.Name

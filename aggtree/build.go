@@ -100,8 +100,7 @@ func (o Options) count(ctx context.Context, g *csr.Graph, root int32, hops int) 
 //
 // Here h̃_u is the cached representation of a train neighbour u; f and g are the layer's functions. Each such u is a
 // child of the root, and the subtree at u is T_u^(k-1) in the train graph. The train graph does not contain v, so v is
-// only at the root. The tree of ĥ_v^(k-1) is the returned tree without its last level (lemma 1). In [Tree.Graph], every
-// node keeps only its edges to train nodes.
+// only at the root. The tree of ĥ_v^(k-1) is the returned tree without its last level (lemma 1).
 func BuildCached(ctx context.Context, g *csr.Graph, train []int32, v int32, hops int, o Options) (*Tree, error) {
 	if err := checkRoot(ctx, g, v, hops, o.Mask); err != nil {
 		return nil, err

@@ -74,9 +74,9 @@ func (l Location) String() string {
 
 // Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache folder that holds
 // any of the data set's files, directly or in a subfolder named after the data set or "planetoid". For a data set that
-// is embedded in the program, only o.Dir is searched before the embedded copy. Files in $NODEMASK_DATA would change
-// every split: Planetoid's files, for example, list Cora's nodes in another order than the embedded copy. The error is
-// a [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be fetched.
+// is embedded, only o.Dir is searched before the embedded copy. Files in $NODEMASK_DATA would change every split:
+// Planetoid's files, for example, list Cora's nodes in another order than the embedded copy. The error is a
+// [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be fetched.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -117,8 +117,8 @@ func Locate(name string, o OpenOptions) (Location, error) {
 	return Location{}, &NotFoundError{Name: info.Name, File: info.Files[0].Name, Folders: folders, Fetch: true}
 }
 
-// chosen splits a name like "graph.pt:label=club,mask=3" at the colon into a path and a choice. The path is "" if no
-// such file or folder exists.
+// chosen splits a name like "graph.pt:label=club,mask=3" into a path and a choice. The path is "" if no such file or
+// folder exists.
 func chosen(name string) (path string, c graphfile.Choice, err error) {
 	at := strings.LastIndexByte(name, ':')
 	if at < 0 {
@@ -157,8 +157,7 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 	return c, nil
 }
 
-// holdsAny reports whether dir holds at least one of files. One file is enough, because reading the data set reports
-// missing files.
+// One file is enough, because reading the data set reports missing files.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		_, err := os.Stat(filepath.Join(dir, f.Name))

@@ -75,7 +75,6 @@ func SBM(ctx context.Context, o SBMOptions) (*Graph, error) {
 	if err := memory.Fits(int64(min(need, math.MaxInt64/2))); err != nil {
 		return nil, fmt.Errorf("SBM of %d nodes: %w", o.Nodes, err)
 	}
-	// Class c has the nodes order[c*nodes/classes : (c+1)*nodes/classes].
 	nodes, classes := o.Nodes, o.Classes
 	source := rand.NewPCG(o.Seed, 0)
 	order := make([]int32, nodes)

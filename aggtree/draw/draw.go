@@ -31,7 +31,7 @@ type Options struct {
 	// ID is the SVG's id and prefixes ids inside it. It must be unique on a page; "" means aggtree.
 	ID string
 
-	// Limits of the drawing; only tests change them.
+	// Only tests change these.
 	children int // largest number of children drawn per node, at least 2; 0 means 12
 	nodes    int // largest number of tree nodes drawn, at least 2; 0 means 150
 }

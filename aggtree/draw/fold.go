@@ -49,7 +49,7 @@ func (f *folded) isCached(i int32) bool {
 	return f.Tree.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
-// fold makes a tree fit a page. A stand-in node replaces omitted children and their descendants.
+// fold makes a tree fit a page.
 func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)
@@ -147,9 +147,9 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns the nodes to draw below a node: its children and ghosts, which are masked neighbours. If children
-// and ghosts together exceed limit, one stand-in node replaces two or more ghosts; if limit < 2, ghosts are left out.
-// If the children still do not fit, another stand-in node replaces the last children.
+// children returns the nodes to draw below a node: its children and ghosts. If children and ghosts together exceed
+// limit, one stand-in node replaces two or more ghosts; if limit < 2, ghosts are left out. If the children still do not
+// fit, another stand-in node replaces the last children.
 func (f *folder) children(node int32, limit int) []drawn {
 	if node < 0 {
 		return nil

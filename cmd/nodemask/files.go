@@ -75,7 +75,7 @@ func match(m *cached.Model, names []string, f datasets.Features, file string,
 	return f, err
 }
 
-// Flags that name files to write (outputFlags) and to read (inputFlags). No output may be an input, even through links.
+// No output may be an input, even through links.
 var (
 	outputFlags = []string{"output", "save-model"}
 	inputFlags  = []string{"again", "data", "data-dir", "edges", "model", "nodes", "results"}

@@ -48,7 +48,6 @@ func printTable(w io.Writer, t plots.Table) error {
 	return err
 }
 
-// plainJSON writes control and bidirectional characters as \u and four hexadecimal digits.
 type plainJSON struct{ w io.Writer }
 
 func (p plainJSON) Write(value []byte) (int, error) {

@@ -82,7 +82,6 @@ type arm struct {
 	usual record.Cell
 }
 
-// arms returns the experiments to train.
 func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	if f.preset == "" {
 		f.preset = hyper.TraitsOf(f.model).Preset

@@ -71,7 +71,7 @@ func Planetoid(ctx context.Context, files map[string][]byte) (*graphfile.Graph, 
 		}
 		g.Features.Offsets = append(g.Features.Offsets, int64(len(g.Features.Columns)))
 	}
-	// The neighbour lists hold each pair at both nodes and each self-loop twice; keep one of each.
+	// The neighbour lists hold each pair at both nodes and each self-loop twice.
 	var pairs []csr.Edge
 	for _, e := range lists.Entries {
 		v, _ := e.Key.(int64)

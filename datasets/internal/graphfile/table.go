@@ -83,7 +83,6 @@ func NewBareTable(ctx context.Context, file *File, r io.Reader) *Table {
 	return t
 }
 
-// feature calls [ParseFeature]. If semicolons separate fields, feature also accepts a decimal comma.
 func (t *Table) feature(field string) (float32, error) {
 	if t.r.Comma == ';' && strings.Count(field, ",") == 1 && !strings.Contains(field, ".") {
 		field = strings.Replace(field, ",", ".", 1)
