@@ -125,7 +125,7 @@ func (b *builder) filled(x float32, width int) value {
 	return value{b.add("ConstantOfShape", []string{shape}, tensor("value", floats("", []float32{x}, 1))), width}
 }
 
-// The method edges removes self-loops, because layers that need self-loops add them.
+// edges removes self-loops, because layers that need self-loops add them.
 func (b *builder) edges() {
 	b.scope = "edges"
 	row := func(from string, number int64) string {

@@ -108,7 +108,7 @@ func tensorOf(name string, element uint64, size int, dims []int) message {
 	return protowire.AppendVarint(m, uint64(size))
 }
 
-// valueInfo returns a tensor's ValueInfoProto. A dimension that varies between graphs is given by a name.
+// A dimension that varies between graphs is given by a name.
 func valueInfo(name, doc string, element uint64, dims ...any) message {
 	var shape message
 	for _, d := range dims {

@@ -11,8 +11,8 @@ import (
 
 type shape struct {
 	own int // largest number of nodes in a cluster
-	// nodes is the number of rows of a batch: own (see above), plus the most neighbours that a cluster has outside,
-	// plus 1 if filler is set.
+	// nodes is the number of rows of a batch: own, plus the most neighbours that a cluster has outside, plus 1 if
+	// filler is set.
 	nodes  int
 	edges  int // largest number of edges into a cluster's nodes
 	values int // largest number of sparse feature values in a batch
@@ -35,8 +35,8 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround returns the halo of a cluster, which is all neighbours outside the cluster, and the number of edges into the
-// cluster's nodes. Both leave out halo nodes for which skip returns true.
+// surround returns the halo of a cluster and the number of edges into the cluster's nodes. Both leave out halo nodes
+// for which skip returns true.
 func (p *places) surround(g *csr.Graph, cluster []int32, skip func(u int32) bool) (halo []int32, edges int) {
 	for i, v := range cluster {
 		p.of[v] = int32(i)
@@ -80,8 +80,7 @@ func (p *places) cut(g *csr.Graph, cluster []int32, s shape, skip func(u int32) 
 	l.Indices = slices.Grow(l.Indices[:0], max(edges, s.edges))[:0]
 	for _, v := range cluster {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
-		// Column numbers must ascend, and cluster nodes have lower numbers than halo nodes. So v's neighbours in the
-		// cluster come first, then v's neighbours in the halo (outside).
+		// Column numbers must ascend, and cluster nodes have lower numbers than halo nodes.
 		outside, row := 0, g.Neighbours(v)
 		for _, u := range row {
 			switch at := p.of[u]; {
@@ -106,8 +105,7 @@ func (p *places) cut(g *csr.Graph, cluster []int32, s shape, skip func(u int32) 
 	return batch{own: cluster, halo: halo, edges: l}
 }
 
-// pad adds empty rows to l until l has s.nodes rows. If s.filler is set, pad then adds self-loops of the last node
-// until l has s.edges edges.
+// pad adds empty rows to l. If s.filler is set, pad then adds self-loops of the last node.
 func (s shape) pad(l *csr.Graph) {
 	for len(l.Offsets) <= s.nodes {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))
@@ -186,8 +184,7 @@ func Spill(g *datasets.Graph) error {
 	return nil
 }
 
-// readAs returns x or, if normalized is set, x with normalized rows. The result own holds the normalized features
-// if they are dense; otherwise own is nil.
+// The result own holds the normalized features if they are dense; otherwise own is nil.
 func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:

@@ -23,8 +23,8 @@ import (
 	"nodemask/stats"
 )
 
-// batchTrainer trains batch by batch; compiled programs have room for the largest batch. Normalized dense features and
-// cached representations are in memory-mapped files.
+// Compiled programs have room for the largest batch. Normalized dense features and cached representations are in
+// memory-mapped files.
 type batchTrainer struct {
 	subject
 	backend  *backend.Backend

@@ -63,8 +63,8 @@ func searched(g *csr.Graph) []int32 {
 	return order
 }
 
-// together regroups a list of nodes so that nodes of the same part are adjacent; part[v] is the part of node v. Parts
-// come in the order in which their first nodes stand in the list.
+// together regroups a list of nodes so that nodes of the same part are adjacent. Parts come in the order in which their
+// first nodes stand in the list.
 func together(nodes, part []int32) []int32 {
 	next := make([]int32, len(part))
 	for _, p := range part {

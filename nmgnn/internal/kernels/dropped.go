@@ -72,7 +72,7 @@ func (d Dropped) Times(w *Node) *Node {
 }
 
 // blocks calls multiply for one block of rows at a time. To save memory, a block is computed only after multiply's
-// result for the previous block. The first block waits for the argument awaited.
+// result for the previous block.
 func (d Dropped) blocks(multiply func(x *Node, first, end int) *Node, awaited *Node) {
 	rows := max(1, d.block/d.width())
 	if !d.fused || rows >= d.rows() {

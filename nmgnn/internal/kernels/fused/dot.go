@@ -33,7 +33,6 @@ func (t *goInsides) product(node unsafe.Pointer) (rows, columns, inner int, tran
 		min(field[0], field[1], field[2]) > 0 && field[3] == 1 && field[4] <= theseAndTransposed
 }
 
-// inBlocks reports whether a product is large, and this CPU can compute its columns in blocks of 64.
 func inBlocks(m, n, inner int) bool {
 	return n%64 == 0 && m*n*inner >= smallDot && lanes.HaveAVX2()
 }
@@ -52,8 +51,7 @@ var upTo = sync.OnceValue(func() []int32 {
 	return all
 })
 
-// rows splits the terms of each inner product into panels of dotPanel terms. It sums each panel, then the panels' sums,
-// as GoMLX does for large matrices.
+// rows sums each panel, then the panels' sums, as GoMLX does for large matrices.
 func (a *dotArgs) rows(from, to int) {
 	var sum [64]float32
 	for begin := 0; begin < a.inner; begin += dotPanel {

@@ -77,9 +77,8 @@ func locate(b compute.Backend) (*goInsides, error) {
 	return t, nil
 }
 
-// interceptedGo gives access to internals of GoMLX's pure-Go backend. notIntercepted is nil, or says why the kernels
-// cannot run with this version of GoMLX. Running backends read GoMLX's tables of operations, so the tables are changed
-// only at program start.
+// notIntercepted is nil, or says why the kernels cannot run with this version of GoMLX. Running backends read GoMLX's
+// tables of operations, so the tables are changed only at program start.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (t *goInsides, err error) {
@@ -115,7 +114,6 @@ type kernelCall struct {
 	results []shapes.Shape
 }
 
-// replace takes the call that returned these results, and replaces the call's placeholder function by kernel.
 func (t *goInsides) replace(results []*Node, kernel func(x, y []array)) {
 	replaced := &kernelCall{run: kernel}
 	for _, y := range results {
@@ -127,7 +125,7 @@ func (t *goInsides) replace(results []*Node, kernel func(x, y []array)) {
 	call.FieldByName("OpType").Set(reflect.ValueOf(kernelOp))
 }
 
-// execute runs a kernel. It frees no inputs, and the backend allocates the results.
+// execute frees no inputs, and the backend allocates the results.
 func (t *goInsides) execute(call *kernelCall, backend reflect.Value,
 	inputs []unsafe.Pointer) ([]unsafe.Pointer, error) {
 	x, y := make([]array, len(inputs)), make([]array, len(call.results))

@@ -106,8 +106,7 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 }
 
 // scalars adds the entries in [i, to) to y without vector instructions, in the same order of additions as the vector
-// code. Each head has an equal share of a row. In each share scalars skips as many numbers as offset says: the vector
-// code has added these.
+// code. In each head's share scalars skips as many numbers as offset says: the vector code has added these.
 func (a *timesArgs) scalars(i, to int32, y []float32, offset int) {
 	y = y[offset:]
 	share := a.width / a.heads
@@ -293,7 +292,7 @@ func hash(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// forRows calls compute for ranges that together cover all rows. If the result has many numbers, it uses all cores.
+// If the result has many numbers, forRows uses all cores.
 func forRows(rows, numbers int, compute func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), rows)
 	if workers < 2 || numbers < 20000 {

@@ -44,7 +44,7 @@ var hastened = map[compute.OpType]loop{
 	compute.OpTypeDotGeneral: (*goInsides).dot,
 }
 
-// hasten changes GoMLX's table of operations. Backends for which [Hasten] was not called still run GoMLX's operations.
+// Backends for which [Hasten] was not called still run GoMLX's operations.
 func (t *goInsides) hasten() {
 	t.own = operations
 	for op, loop := range hastened {
