@@ -51,8 +51,7 @@ func maskOf(g *datasets.Graph, masked []int32) []bool {
 	return mask
 }
 
-// drawing returns the options for drawing g. If all node ids are numbers, the options leave the ids out, as readers
-// would take ids for node numbers.
+// If all node ids are numbers, the options leave the ids out, as readers would take ids for node numbers.
 func drawing(g *datasets.Graph) draw.Options {
 	o := draw.Options{Labels: g.Labels, Classes: g.Classes}
 	if slices.ContainsFunc(g.NodeIDs, func(id string) bool { _, err := strconv.Atoi(id); return err != nil }) {

@@ -84,8 +84,7 @@ func groups(system fs.FS) (all []Left) {
 				continue
 			}
 		}
-		// Read the limits of this control group and all its ancestors. In a container the group may be mounted at root
-		// itself, so that its full path does not exist there.
+		// In a container the group may be mounted at root itself, so that its full path does not exist there.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {

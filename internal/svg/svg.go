@@ -93,9 +93,8 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Plain returns s, such as a name from a file, as one line that is safe in text and on terminals. White space and
-// control characters become single spaces. Invalid UTF-8 and characters that XML cannot hold become U+FFFD.
-// Bidirectional controls are removed.
+// Plain returns s as one line that is safe in text and on terminals. White space and control characters become single
+// spaces. Invalid UTF-8 and characters that XML cannot hold become U+FFFD. Bidirectional controls are removed.
 func Plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -91,8 +91,7 @@ func partStart(path string) string {
 	return "." + name[:min(len(name), longestName)] + "."
 }
 
-// create creates and locks a temporary file. The lock ends with the process, so [sweep] recognises files of killed
-// processes.
+// The lock ends with the process, so [sweep] recognises files of killed processes.
 func create(folder, start string, mode fs.FileMode) (*os.File, *flock.Flock, error) {
 	for n := 1; ; n++ {
 		path := filepath.Join(folder, start+strconv.FormatUint(rand.Uint64(), 10)+suffix)

@@ -121,7 +121,7 @@ func (f *programFolder) load(key string) ([]byte, bool) {
 	return content[sha256.Size:], true
 }
 
-// save writes a program's SHA-256 and the program, and removes the least recently used programs from a full folder.
+// save writes a program, and removes the least recently used programs from a full folder.
 func (f *programFolder) save(key string, program []byte) error {
 	sum := sha256.Sum256(program)
 	err := wholefile.Write(f.file(key), 0o600, func(w io.Writer) error {

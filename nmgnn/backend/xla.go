@@ -20,8 +20,8 @@ import (
 const haveXLA = true
 
 // newXLA opens the PJRT plugin in the file path, an absolute path, with go-xla's options. The parameter plugin is the
-// name or path that the caller of [Open] asked for. Besides the backend, newXLA returns XLA's name for the platform,
-// such as "cpu" or "cuda" ("" if unknown), and the value for [Backend].Digits.
+// name or path that the caller of [Open] asked for. Besides the backend, newXLA returns XLA's name for the platform (""
+// if unknown), and the value for [Backend].Digits.
 func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, held string,
 	err error) {
 	defer gomlx.Guard(&err, "opening it")

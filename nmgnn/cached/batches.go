@@ -39,7 +39,7 @@ func links(n *datasets.Newcomers, known int) ([][]int32, error) {
 // batches divides new nodes into batches, each in ascending order. A connected component of new nodes is never split
 // between batches.
 func batches(linked [][]int32) [][]int32 {
-	// The slice parents is a union-find forest: it holds each newcomer's parent. A group's root is its first node.
+	// The slice parents is a union-find forest. A group's root is its first node.
 	parents := make([]int32, len(linked))
 	first := func(v int32) int32 {
 		for parents[v] != v {

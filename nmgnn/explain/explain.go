@@ -30,7 +30,7 @@ type Options struct {
 	// most 2²⁴, all are evaluated and shares are exact. Otherwise shares are estimated by unmasking tree nodes in at
 	// least 16 random orders.
 	Masks int
-	// Seed seeds the random orders in which tree nodes are unmasked to estimate each [Branch].Share.
+	// Seed seeds the random orders in which tree nodes are unmasked.
 	Seed uint64
 	// Limit is the largest number of tree nodes; 0 means 5000.
 	Limit int
@@ -233,8 +233,7 @@ type explainer struct {
 	err      error
 }
 
-// ownFeatures returns the root's nonzero features. For each of them it appends a row to x.features: the root's row with
-// that feature set to 0.
+// ownFeatures returns the root's nonzero features. For each of them it appends a row to x.features.
 func (x *explainer) ownFeatures() []Feature {
 	n, f := x.tree.NumNodes(), x.features
 	var all []Feature

@@ -34,8 +34,7 @@ func newForest(t *aggtree.Tree) *forest {
 	return f
 }
 
-// clear resets the forest to two copies of each tree node: one in the tree without masks (f.whole) and one that is
-// itself masked (f.muted).
+// clear resets the forest to two copies of each tree node: f.whole and f.muted.
 func (f *forest) clear() {
 	n := f.tree.NumNodes()
 	*f = forest{tree: f.tree, whole: make([]int32, n), muted: make([]int32, n), known: map[string]int32{},
@@ -76,7 +75,7 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 func (f *forest) full() bool { return len(f.node)+len(f.indices) > mostEntries }
 
 // branch returns the index of the forest's copy of tree node i under a mask; kept is true for unmasked nodes. For each
-// kept child c, states[c] must be the index of c's copy. Copies of masked children come from f.muted.
+// kept child c, states[c] must be the index of c's copy.
 func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	first, end := f.tree.Children(i)
 	children := make([]int32, 0, end-first)

@@ -39,7 +39,7 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns how many sets of tree nodes can be kept; each such set contains the parents of its members.
+// count returns how many sets of tree nodes can be kept.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {

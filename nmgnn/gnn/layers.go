@@ -65,7 +65,7 @@ func SAGE(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
 }
 
 // Apply returns a [Layer] that applies l to x. Use Apply for a custom nmgnn.Layer, or for settings that the functions
-// above lack, such as nmgnn.GIN's Norm.
+// above lack.
 func Apply(scope *model.Scope, g *Graph, x *graph.Node, l nmgnn.Layer) *Layer {
 	of := layer(scope, g, x, func(float64) nmgnn.Layer { return l })
 	of.own = true

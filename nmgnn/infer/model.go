@@ -35,7 +35,7 @@ type Weight struct {
 	Values     []float32 // row-major
 }
 
-// Options configure a run. The zero value masks no node.
+// Options configure a run.
 type Options struct {
 	// Mask is true for masked nodes; nil masks none.
 	Mask []bool

@@ -97,7 +97,6 @@ type filesFn struct {
 	Files []string
 }
 
-// ProcessElement distributes a file's rows to shards.
 func (f *filesFn) ProcessElement(ctx context.Context, number int, emit func(int, string)) error {
 	d := &dealer{run: &f.run, name: fmt.Sprintf("%s-%s-%d", sentKind, f.Kind, number), emit: emit,
 		to: make([]parcel, f.Shards)}
@@ -344,7 +343,7 @@ func buildGraph(s beam.Scope, r run, in Input) {
 func endFn(int, func(*bool) bool) {}
 
 // end consumes the output of nearFn and layerFn, which nobody needs. These functions have an output because Prism,
-// Beam's local runner, busy-loops while a function without output works. endFn has no output, but does no work.
+// Beam's local runner, busy-loops while a function without output works.
 func end(s beam.Scope, written beam.PCollection) {
 	beam.ParDo0(s.Scope("end"), endFn, beam.GroupByKey(s, written))
 }

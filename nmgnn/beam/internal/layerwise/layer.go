@@ -132,8 +132,7 @@ func (r *run) readOut(x datasets.Features, layers []datasets.Features) (infer.Re
 	})
 }
 
-// runModel calls the function do with the model and the features x. It does not normalize the features: the step that
-// read the graph has done so.
+// runModel does not normalize the features: the step that read the graph has done so.
 func (r *run) runModel(edges *csr.Graph, x datasets.Features, o infer.Options,
 	do func(m infer.Model, p nmgnn.Pass) *Node) (y infer.Representation, err error) {
 	b, err := opened()

@@ -55,7 +55,6 @@ type outputFn struct {
 	Output Output
 }
 
-// ProcessElement writes a shard's CSV file.
 func (f *outputFn) ProcessElement(ctx context.Context, shard int) error {
 	return f.guard(ctx, func() error { return f.table(shard) })
 }

@@ -33,7 +33,6 @@ type run struct {
 	known map[string]int32 // each cached node's position in the cache, by the node's id
 }
 
-// Setup decodes the model.
 func (r *run) Setup() error {
 	r.model = &cached.Model{}
 	if err := gob.NewDecoder(bytes.NewReader(r.Saved)).Decode(r.model); err != nil {
@@ -42,7 +41,6 @@ func (r *run) Setup() error {
 	return nil
 }
 
-// Teardown closes the cache.
 func (r *run) Teardown() error {
 	if r.cache == nil {
 		return nil
@@ -51,12 +49,10 @@ func (r *run) Teardown() error {
 	return r.cache.Close()
 }
 
-// turns is a channel that limits a worker to one shard per CPU at a time; otherwise, Beam's runner Prism would load
-// all shards at once.
+// turns limits a worker to one shard per CPU at a time; otherwise, Beam's runner Prism would load all shards at once.
 var turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// guard waits for a free place in [turns], then calls the function do. A fault in the memory-mapped cache becomes an
-// error.
+// A fault in the memory-mapped cache becomes an error.
 func (r *run) guard(ctx context.Context, do func() error) error {
 	select {
 	case <-ctx.Done():
@@ -153,7 +149,7 @@ func (r *run) check(step string, shards []int) (c Counts, err error) {
 }
 
 // rows returns the rows of a layer's input that belong to a shard's nodes. Layers and shards count from 0. The shard
-// number r.Shards, one beyond the last shard, stands for the nodes in the model's cache.
+// number r.Shards stands for the nodes in the model's cache.
 func (r *run) rows(layer, shard int) (x datasets.Features, err error) {
 	if shard < r.Shards {
 		return x, r.read(layerName(layer), r.file(rowsKind, shard), &x)
