@@ -98,7 +98,8 @@ func (p *packedGraph) words() (words []string) {
 	return words
 }
 
-// ascending fills row with ascending numbers above last.
+// ascending fills row with ascending numbers above last. The file has each number's difference from the previous
+// number, minus 1.
 func (p *packedGraph) ascending(row []int32, last int32) {
 	for i := range row {
 		last += int32(p.number()) + 1

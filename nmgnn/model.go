@@ -254,7 +254,7 @@ func Build(p hyper.Parameters, classes int) Model {
 
 var layers = map[string]maker{}
 
-// width is the sum of the heads' widths.
+// A maker returns a layer with the given number of heads; width is the sum of the heads' widths.
 type maker func(p hyper.Parameters, width, heads int) Layer
 
 func named(model string, layer maker) struct{} {

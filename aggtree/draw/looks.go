@@ -61,7 +61,7 @@ func (l looks) of(base int32) look {
 	return one
 }
 
-// columns returns a text's width in letters; wide letters count twice.
+// columns returns a text's width in letters; wide letters, as in Chinese, count twice.
 func columns(s string) float64 {
 	n := 0.0
 	for _, r := range s {

@@ -105,7 +105,8 @@ func (p *places) cut(g *csr.Graph, cluster []int32, s shape, skip func(u int32) 
 	return batch{own: cluster, halo: halo, edges: l}
 }
 
-// pad adds empty rows to l. If s.filler is set, pad then adds self-loops of the last node.
+// pad adds empty rows to l until l has s.nodes rows. If s.filler is set, pad then adds self-loops of the last node
+// until l has s.edges edges.
 func (s shape) pad(l *csr.Graph) {
 	for len(l.Offsets) <= s.nodes {
 		l.Offsets = append(l.Offsets, int64(len(l.Indices)))

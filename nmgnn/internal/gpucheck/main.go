@@ -118,8 +118,8 @@ func (c *check) compile(scratch, name, target string, program []byte) (measured,
 	return readDump(folder, string(said))
 }
 
-// toolkit makes a CUDA folder whose ptxas is a script. The script appends the PTX code that it is given to kernels.ptx.
-// XLA itself dumps no PTX when it compiles kernel by kernel.
+// toolkit makes a CUDA folder whose ptxas is a script. The script appends the PTX code that it is given to kernels.ptx
+// in folder, then runs the real ptxas. XLA itself dumps no PTX when it compiles kernel by kernel.
 func (c *check) toolkit(folder string) (string, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {

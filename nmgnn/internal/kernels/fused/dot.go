@@ -51,7 +51,8 @@ var upTo = sync.OnceValue(func() []int32 {
 	return all
 })
 
-// rows sums each panel, then the panels' sums, as GoMLX does for large matrices.
+// rows splits the terms of each inner product into panels of dotPanel terms. It sums each panel, then the panels' sums,
+// as GoMLX does for large matrices.
 func (a *dotArgs) rows(from, to int) {
 	var sum [64]float32
 	for begin := 0; begin < a.inner; begin += dotPanel {

@@ -77,8 +77,9 @@ func locate(b compute.Backend) (*goInsides, error) {
 	return t, nil
 }
 
-// notIntercepted is nil, or says why the kernels cannot run with this version of GoMLX. Running backends read GoMLX's
-// tables of operations, so the tables are changed only at program start.
+// interceptedGo gives access to internals of GoMLX's pure-Go backend. notIntercepted is nil, or says why the kernels
+// cannot run with this version of GoMLX. Running backends read GoMLX's tables of operations, so the tables are changed
+// only at program start.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (t *goInsides, err error) {

@@ -106,7 +106,8 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 }
 
 // scalars adds the entries in [i, to) to y without vector instructions, in the same order of additions as the vector
-// code. In each head's share scalars skips as many numbers as offset says: the vector code has added these.
+// code. Each head has an equal share of a row. In each share scalars skips as many numbers as offset says: the vector
+// code has added these.
 func (a *timesArgs) scalars(i, to int32, y []float32, offset int) {
 	y = y[offset:]
 	share := a.width / a.heads
