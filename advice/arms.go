@@ -32,7 +32,8 @@ func arms() []arm {
 
 var plainArm = arm{cost: 1}
 
-// Numbers of configurations to try: plainTried for the plain model, armTried for each regulariser.
+// Numbers of configurations to try, by falling time budget: plainTried for the plain model, armTried for each
+// regulariser.
 var (
 	plainTried = []int{8, 4, 1}
 	armTried   = []int{6, 3, 1}

@@ -119,7 +119,7 @@ const (
 	notArborescence = "not an arborescence"
 	// The root does not stand for the requested graph node.
 	wrongRoot = "wrong root"
-	// A path from the root is no walk of the graph, has a masked node or has too many hops.
+	// Some path from the tree's root is not a walk in the graph, enters a masked node or has too many hops.
 	extraWalk = "extra walk"
 	// The tree lacks a walk of the graph.
 	missingWalk = "missing walk"

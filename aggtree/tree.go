@@ -17,7 +17,7 @@ type Tree struct {
 	Graph *csr.Graph
 	// Mask is true for each masked node of Graph; nil masks none.
 	Mask []bool
-	// Hops is k in T_v^k.
+	// Hops is the tree's largest possible depth, the paper's k.
 	Hops int
 	// Base[i] is the graph node that tree node i stands for.
 	Base []int32
@@ -65,8 +65,8 @@ func (t *Tree) Walk(i int32) []int32 {
 }
 
 // Descendants returns node i and its descendants at most depth levels below i: one range [first, end) per non-empty
-// level. If the tree is cached and i is a child of the root, the cached representation h̃_u^(depth) of graph node u =
-// Base[i] summarises these nodes.
+// level. In a cached tree, a child i of the root stands for graph node u = Base[i]. The cached representation
+// h̃_u^(depth) is computed from the returned nodes.
 func (t *Tree) Descendants(i int32, depth int) [][2]int32 {
 	var levels [][2]int32
 	for level := [2]int32{i, i + 1}; level[0] < level[1] && depth >= 0; depth-- {

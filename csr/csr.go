@@ -227,8 +227,8 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 
 // IsSymmetric reports whether (u, v) is stored for every stored edge (v, u).
 func (g *Graph) IsSymmetric() bool {
-	// All yields edges (v, u) by ascending v, and each row ascends. So if g is symmetric, v is the first entry of row u
-	// that no earlier edge matched; next[u] is the index of this entry.
+	// All yields edges (v, u) by ascending v, and each row is sorted. So if g is symmetric, edges to u come in the
+	// order of row u's entries v. next[u] is the index of row u's next entry.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
 		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {

@@ -98,7 +98,7 @@ func ScanNodes(ctx context.Context, path string, visit func(id, label string, fe
 	})
 }
 
-// ScanEdges calls visit for every line of a file like edges.csv, as [ScanNodes] does.
+// ScanEdges calls visit for every line of a file like edges.csv. Errors, including visit's, name file and line.
 func ScanEdges(ctx context.Context, path string, visit func(source, target string) error) error {
 	return withCSV(ctx, graphfile.Open, path, func(t *graphfile.Table) error {
 		return readCSVPairs(t, &graphfile.Graph{}, func(source, target string) error {

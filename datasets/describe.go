@@ -16,7 +16,7 @@ type Description struct {
 	Nodes    int    `json:"nodes"`
 	Edges    int64  `json:"edges"` // distinct and undirected
 	Directed bool   `json:"directed"`
-	// Counts of listed pairs. The graph omits self-loops and duplicates.
+	// Counts of pairs in the source's edge list. The graph omits self-loops and duplicates.
 	Listed     int64 `json:"listed_pairs"`
 	SelfLoops  int64 `json:"self_loops"`
 	Duplicates int64 `json:"duplicates"`

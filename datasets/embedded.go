@@ -50,7 +50,7 @@ type packedGraph struct{ payload []byte }
 
 // graph sets feature c of node v to count/length(v)·weight(c): term frequency times inverse document frequency. count
 // is how often word c occurs in v, length(v) is v's number of words, and weight(c) falls with the word's frequency.
-// Features are bit for bit the source's float32. In binary features all three are 1.
+// Features are bit for bit the source's float32. For binary features, length and weight are 1.
 func (p *packedGraph) graph() (*Graph, error) {
 	g := &Graph{Name: p.words()[0], Source: "embedded", Classes: p.words()}
 	nodes := p.number()

@@ -27,7 +27,7 @@ type FetchOptions struct {
 	Client *http.Client
 	// Progress, unless nil, is called as bytes arrive; done and total count bytes, and total is -1 if unknown.
 	Progress func(file string, done, total int64)
-	// Note, unless nil, receives remarks.
+	// Note, unless nil, receives messages about the download.
 	Note func(line string)
 }
 

@@ -87,8 +87,8 @@ func (g *Graph) FindNode(text string) (node, alsoNumber int32) {
 	return node, alsoNumber
 }
 
-// ContentHash returns a hex SHA-256 of what a model trains on: nodes in order, edges, features, labels and the source's
-// splits.
+// ContentHash returns a hex SHA-256 of what a model trains on: nodes in order, edges, features, labels and the data
+// set's splits.
 func (g *Graph) ContentHash() string {
 	h := sha256.New()
 	add := func(numbers any) { _ = binary.Write(h, binary.LittleEndian, numbers) } // writing to a hash never fails

@@ -9,7 +9,7 @@ import (
 	"nodemask/csr"
 )
 
-// figure is a figure of the paper, drawn after the paper's text, as our copy lacks the figures.
+// figure is a figure of the paper, drawn from its text because our copy lacks the figures.
 type figure struct {
 	title  string
 	panels []panel
@@ -101,9 +101,9 @@ func sharedSketch() sketch {
 
 // PaperGraph returns the graph of the paper's figure 3 (a) and its nodes' names, a to f.
 //
-// It is inferred from text and layout, as our copy lacks the figures. By the text, a is the root and two of the leaves
-// of its 2-aggregation tree, so a has two neighbours. What it says of figure 7 makes d one of them, and f a neighbour
-// of the other, b. The number of leaves gives d-e and b-c. We added the edge e-f.
+// It is inferred from text and layout, as our copy lacks the figures. By the text, two leaves of a's 2-aggregation
+// tree are a itself, so a has two neighbours. The text on figure 7 makes d a neighbour of a, and f a neighbour of a's
+// other neighbour, b. The tree's number of leaves gives the edges d-e and b-c. We added edge e-f.
 func PaperGraph() (g *csr.Graph, names []string) {
 	return lettered("abcdef", "ab", "ad", "bc", "bf", "de", "ef")
 }

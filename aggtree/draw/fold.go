@@ -18,8 +18,8 @@ type folded struct {
 	// Node[i] is drawn node i's index in the original tree; -1 if node i is a masked neighbour or replaces omitted
 	// nodes.
 	Node []int32
-	// More[i] is the number of nodes that drawn node i replaces: of masked neighbours if Ghost[i], else of tree nodes.
-	// It is 0 if node i is drawn for itself.
+	// More[i] is the number of nodes that drawn node i replaces, or 0. These nodes are masked neighbours if Ghost[i],
+	// else tree nodes.
 	More  []int
 	Ghost []bool
 
@@ -113,8 +113,8 @@ func (f *folder) add(d drawn, parent int32) {
 		append(f.out.Ghost, d.ghost)
 }
 
-// most returns how many children each drawn node from first to end-1 may keep. The drawing must have room for these
-// children and, below each child that has children or masked neighbours, for one node that replaces them.
+// most returns how many nodes may be drawn below each drawn node from first to end-1. The drawing must have room for
+// these nodes and for one more below each that has children or masked neighbours.
 func (f *folder) most(first, end int32) int {
 	for most := f.o.children; most > 0; most-- {
 		room := f.o.nodes - len(f.out.Node)
@@ -147,9 +147,9 @@ func (f *folder) ghosts(i int32) []int32 {
 	return hidden
 }
 
-// children returns the nodes to draw below a node: its children and ghosts. If children and ghosts together exceed
-// limit, one stand-in node replaces two or more ghosts; if limit < 2, ghosts are left out. If the children still do not
-// fit, another stand-in node replaces the last children.
+// children returns the nodes to draw below a node: its children and ghosts (masked neighbours). If these exceed limit,
+// one stand-in node replaces all ghosts if there are several; if limit < 2, no ghost is drawn. If the children still
+// do not fit, another stand-in node replaces the last children.
 func (f *folder) children(node int32, limit int) []drawn {
 	if node < 0 {
 		return nil

@@ -22,8 +22,8 @@ func (s *picture) heading(x, y float64, text string) {
 	s.printf("<text x=\"%s\" y=\"%s\" font-weight=\"bold\">%s</text>\n", px(x), px(y+fontSize), xmlText(text))
 }
 
-// boxes draws dotted boxes, as in the paper, around each child u of the root whose representation is cached. Boxes
-// around the same u are nested: each holds u and one level of descendants more than the next smaller box.
+// boxes draws the paper's dotted boxes around each child u of the root that has a cached representation. Boxes around
+// the same u are nested: each reaches one level of descendants deeper than the box inside it.
 func (s *picture) boxes(points []point) {
 	first, end := s.Tree.Children(0)
 	for u := first; u < end; u++ {

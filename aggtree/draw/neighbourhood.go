@@ -24,8 +24,8 @@ type sketched struct {
 	masked, open, hidden bool // open: drawn as a node whose label is to be predicted
 }
 
-// neighbourhood holds the graph nodes that walks from the root reach. Nodes at the same distance from the root lie on
-// one circle. Each node is drawn in the middle of a sector of its own.
+// neighbourhood holds the graph nodes that can be reached from the root. Nodes at the same distance from the root lie
+// on one circle, each in the middle of its own sector.
 type neighbourhood struct {
 	sketch
 	more          int // number of reached nodes that are not drawn

@@ -139,8 +139,8 @@ type described struct {
 	Licence  string      `json:"licence,omitempty"`
 	Homepage string      `json:"homepage,omitempty"`
 	Files    []fileState `json:"files,omitempty"`
-	// Beforehand describes the graph's split with 10 % train nodes. Masking is the effect that masking is predicted to
-	// have.
+	// Beforehand states quantities known before training with 10 % train nodes. Masking is the predicted effect of
+	// masking.
 	Beforehand string `json:"beforehand,omitempty"`
 	Masking    string `json:"masking,omitempty"`
 }

@@ -186,7 +186,7 @@ type setFlag struct {
 	help  bool
 }
 
-// String returns "", because each value is kept in an [axisFlag].
+// String returns "": Set passes each value to an [axisFlag] and keeps none.
 func (f *setFlag) String() string { return "" }
 
 // Type returns the value's name in the usage message.

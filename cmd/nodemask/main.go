@@ -55,7 +55,7 @@ func run(args []string) int {
 	return 1
 }
 
-// interrupted always returns an error, so that a script that runs the command stops too.
+// interrupted returns the error to report after an interrupt, never nil, so that a calling script stops.
 func interrupted(err error) error {
 	switch {
 	case err == nil:

@@ -87,7 +87,7 @@ func layerOf(text string, layers, outputs int) (int, error) {
 	case "logits":
 		return outputs - 1, nil
 	case "hidden":
-		return max(outputs-2, 0), nil // the logits if there is no hidden output
+		return max(outputs-2, 0), nil // index of the last hidden output, else of the logits
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > layers {

@@ -105,8 +105,8 @@ departures, stated, scale, tables, graphs) prints its numbers.`,
 	return c
 }
 
-// resultsBeside returns path, the folder of results. But if path is no folder, --results is not set and the project has
-// a folder of this name, resultsBeside returns the project's folder.
+// resultsBeside returns path, the results folder, if --results is set or path is a folder. Otherwise it returns the
+// project's folder of this name, or path if the project has none.
 func resultsBeside(c *cobra.Command, path string) string {
 	for _, project := range checkout.Folders() {
 		if beside := filepath.Join(project, path); !c.Flags().Changed("results") && !isFolder(path) && isFolder(beside) {

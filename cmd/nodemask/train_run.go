@@ -216,7 +216,7 @@ func title(x train.Experiment, preset string) string {
 		preset)
 }
 
-// batchedRecord is the record of a trial in batches, which is never stored.
+// batchedRecord is the record of a trial that trains in batches: printed, never stored.
 type batchedRecord struct {
 	record.Record
 	Batches int `json:"batches"`

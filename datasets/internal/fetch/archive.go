@@ -16,8 +16,8 @@ import (
 
 const maxUnpacked = 16 << 30
 
-// GetArchive downloads a zip to the path in file. It unpacks the members with these names, from any folder of the zip,
-// into the folder that holds the zip. It records the members' SHA-256 (see [Recorded]) and removes the zip.
+// GetArchive downloads a zip to file, a path. It unpacks the members with these names, from any folder of the zip, into
+// the folder of file. It records the members' SHA-256 (see [Recorded]) and removes the zip.
 func (f *Fetcher) GetArchive(ctx context.Context, file string, source Source, names []string) error {
 	if err := f.Get(ctx, file, source); err != nil {
 		return err

@@ -48,8 +48,8 @@ func (g *graphOfArrays) link(edges int64, ends func(i int64) (node, neighbour in
 	return nil
 }
 
-// labels sets the nodes' classes from the array a: [nodes] or [nodes, 1]. The parameter names, unless nil, holds the
-// names of classes 0, 1, and so on.
+// labels sets the nodes' classes from array a: [nodes] or [nodes, 1]. If names is not nil, it holds the names of
+// classes 0, 1, and so on.
 func (g *graphOfArrays) labels(a *numpy.Array, names []string) error {
 	rows, columns, ok := a.Rows()
 	if !ok || rows != int64(g.Nodes) || columns != 1 {

@@ -19,7 +19,7 @@ import (
 
 const (
 	maxKeys = 1 << 17
-	// maxToken limits the bytes of a tag, text or number, because the decoder keeps each whole.
+	// maxToken limits the bytes of a tag, text or number, because the decoder holds them in memory.
 	maxToken = 16 << 20
 )
 

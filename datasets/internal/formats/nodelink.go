@@ -39,7 +39,7 @@ type nulls struct {
 	in     *bufio.Reader
 	text   bool // true inside a JSON string
 	escape bool
-	rest   []byte // bytes still to return of the "null" that replaces a NaN
+	rest   []byte // unread rest of the "null" that replaces a NaN
 }
 
 // Read blocks until it has at least one byte.

@@ -52,7 +52,7 @@ type attribute struct {
 	nodes int             // number of nodes at which this attribute is numeric
 	other string          // type of the first value that is no number, if any
 	last  int             // index of the last node with this attribute, counted from 1
-	texts map[string]bool // distinct texts of this attribute; maxTexts+1 means too many
+	texts map[string]bool // distinct texts of this attribute; collecting stops at maxTexts+1
 }
 
 type entry struct {
@@ -153,8 +153,8 @@ func (b *Builder) Number(name string, value float64, text string) error {
 	return nil
 }
 
-// mark puts the next node into a set, unless value is 0. Set 0 is train, 1 validation and 2 test. In the name
-// "train_mask[2]", 2 is the index of the split.
+// mark adds the next node to set 0 (train), 1 (validation) or 2 (test), unless value is 0. If the file has several
+// splits, the name "train_mask[2]" belongs to split 2.
 func (b *Builder) mark(set int, name string, value float64) error {
 	k := 0
 	if _, number, is := strings.Cut(strings.TrimSuffix(name, "]"), "["); is {
