@@ -23,8 +23,7 @@ type Case struct {
 	Change func(p *hyper.Parameters)
 }
 
-// AllCases returns a case for each model and each option that all models have, then cases for options that only some
-// models have.
+// AllCases combines each model with each option that all models have, then adds cases for options of some models only.
 func AllCases(models []string) (all []Case) {
 	add := func(name string, change func(p *hyper.Parameters)) { all = append(all, Case{name, change}) }
 	for _, model := range models {

@@ -143,8 +143,8 @@ func Make(scope *model.Scope, g *graph.Graph, name string, middle, bound float64
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(dtypes.Float32, dimensions...))
 }
 
-// othersParam marks a computation that others build: GoMLX's own trainers. There, [Make] does not record a variable's
-// range of initial values as a parameter (setting) of the scope, because checkpoints would save this parameter.
+// othersParam marks computations that GoMLX's trainers build. In these, [Make] does not store a variable's range of
+// initial values in the scope, because GoMLX's checkpoints would save the range.
 const othersParam = "/nodemask_others"
 
 // LeaveToOthers lets GoMLX, not [FirstValue], initialise the variables that are made later in g.

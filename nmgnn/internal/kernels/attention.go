@@ -63,8 +63,8 @@ func attendByParts(p Product, a Attention) *Node {
 		}})
 }
 
-// RowSoftmax returns each row's softmax exp(e_vu) / Σ_w exp(e_vw), for each column of e [entries+padding, heads].
-// [Attention] explains present.
+// RowSoftmax returns exp(e_vu) / Σ_w exp(e_vw) within each row v of p's matrix, for each column of e [entries+padding,
+// heads]. For present, see [Attention].
 func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 	there, e := Among(p, e, present)
 	// The maximum only keeps exp in range, so it needs no gradient.
@@ -76,15 +76,15 @@ func RowSoftmax(p Product, e, present *Node, gradients bool) *Node {
 }
 
 // Among returns a copy of e [entries+padding, width] with [Lowest] in rows to ignore, so that no maximum picks them:
-// padding, and rows where present [entries+padding, 1] is zero. counts [entries+padding, width] is true in all other
-// rows.
-func Among(p Product, e, present *Node) (counts, among *Node) {
+// padding, and rows where present [entries+padding, 1] is zero. isUsed [entries+padding, width] is true in rows not
+// ignored.
+func Among(p Product, e, present *Node) (isUsed, among *Node) {
 	g := e.Graph()
 	if present == nil {
 		present = Valid(p, g)
 	}
-	counts = BroadcastToDims(GreaterThan(present, ZerosLike(present)), e.Shape().Dimensions...)
-	return counts, Where(counts, e, BroadcastToDims(Scalar(g, e.DType(), Lowest), e.Shape().Dimensions...))
+	isUsed = BroadcastToDims(GreaterThan(present, ZerosLike(present)), e.Shape().Dimensions...)
+	return isUsed, Where(isUsed, e, BroadcastToDims(Scalar(g, e.DType(), Lowest), e.Shape().Dimensions...))
 }
 
 // HeadProducts returns each head's inner products of a and the rows of x: x [rows, heads·width], a [heads, width] →

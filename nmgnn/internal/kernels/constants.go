@@ -45,7 +45,7 @@ func (c *Constants) Ints(name string, data []int32, dimensions ...int) *model.Va
 	return add(c, name, data, dimensions...)
 }
 
-// Floats returns a new variable with this data, or nil from c's first error on.
+// Floats returns a new variable with this data, or nil once c has an error.
 func (c *Constants) Floats(name string, data []float32, dimensions ...int) *model.Variable {
 	return add(c, name, data, dimensions...)
 }

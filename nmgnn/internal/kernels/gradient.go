@@ -29,9 +29,9 @@ func linear(gradients bool, x *Node, rows int, apply, adjoint func(*Node) *Node)
 	return Linear(x, rows, apply, adjoint)
 }
 
-// Dense returns x·w for x [rows, width] and w [width, out]. If [fused.SumsInOrder] returns true, gradients are summed
-// in a fixed order. seen [rows, 1], if not nil, is zero for rows that the sum may skip. The caller ensures that the
-// result's gradient is zero there.
+// Dense returns x·w for x [rows, width] and w [width, out]. If [fused.SumsInOrder] returns true, w's gradient is summed
+// over rows in a fixed order. The sum may skip rows where seen [rows, 1] is zero; in these rows, the result's gradient
+// must be zero. seen may be nil.
 func Dense(x, w, seen *Node) *Node {
 	times := func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{0}, nil) }
 	if !fused.SumsInOrder(x.Graph()) {
@@ -59,8 +59,8 @@ const (
 )
 
 // Lean lets a computation omit additions of zero. With zeroOne the caller promises that masks hold only 0 and 1, so
-// that kernels may skip masked rows instead of multiplying by the masks. XLA then fuses differently, which may change
-// rounding.
+// that kernels may skip masked rows instead of multiplying by masks. Lean changes how XLA fuses operations, and so
+// perhaps the rounding.
 func Lean(g *Graph, zeroOne bool) { model.SetGraphParam(g, leanParam, zeroOne) }
 
 // Complete cancels [Lean] for a computation, whether Lean is called before or after Complete.

@@ -40,11 +40,11 @@ const (
 	gateBit
 )
 
-// Rows tells a kernel which rows of the multiplied matrix and of the result it may skip, and what to add to the
-// result's rows. Each field may be nil.
+// Rows tells a kernel, for a product [Matrix]·h, which rows of h and of the result it may skip, and what to add to the
+// result. Each field may be nil.
 type Rows struct {
-	// Heard [columns, 1] has one number for each row of the multiplied matrix, such as h in [Matrix.Times]: 0 if the
-	// row counts as zero. Kernels skip these rows if [Skips] returns true; otherwise, the rows must hold zeros.
+	// Heard [columns, 1] has one number per row of the dense factor h (per column of the [Matrix]): 0 marks rows to
+	// treat as zeros. Kernels skip marked rows if [Skips] returns true; otherwise, the caller must zero them.
 	Heard *Node
 	// Wanted [rows, 1] is zero for result rows that need not be computed.
 	Wanted *Node
@@ -100,8 +100,8 @@ func call(kernel string, results [][2]int, inputs ...*Node) []*Node {
 	return outputs
 }
 
-// must panics unless x is nil or has these numbers of rows and columns. A negative number allows any number of rows, or
-// any number of columns except 0.
+// must panics unless x is nil or has this shape. If rows or columns is negative, any number is allowed, except 0
+// columns.
 func must(name string, x *Node, rows, columns int) {
 	if x == nil {
 		return
@@ -151,9 +151,9 @@ func given(nodes ...*Node) []*Node {
 	return slices.DeleteFunc(nodes, func(n *Node) bool { return n == nil })
 }
 
-// Times returns Σ weight·h[column] over each row's entries: h [columns, width] → [rows, width]. weights is [entries,
-// heads], or nil for ones. Entry i takes its weights from row positions[i] of weights, or from row i if positions is
-// nil. positions is [entries, 1] int32.
+// Times returns Σ weight·h[column] over the entries of each matrix row: h [columns, width] → [rows, width]. weights is
+// [entries, heads], one weight per head's equal share of width, or nil for ones. Entry i uses weights[positions[i]], or
+// weights[i] if positions is nil. positions is [entries, 1] int32.
 func (m Matrix) Times(h, weights, positions *Node, r Rows) *Node {
 	return m.times(0, h, weights, positions, r)
 }
@@ -170,8 +170,8 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, indices *Node, r Rows) *No
 	return m.times(droppedBit, h, weights, indices, r, draw, scale)
 }
 
-// Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and skips the rows that [Rows]
-// allows it to skip. Pure Go does not: skipping would be slower or change the order of sums.
+// Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and skips all rows that [Rows] lets
+// it skip. The pure-Go backend does neither: skipping would be slower or change the order of sums.
 func Skips(g *Graph) bool { return takesForeign(g.Backend()) }
 
 func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...*Node) *Node {
@@ -215,8 +215,8 @@ func (m Matrix) Highest(e *Node) *Node {
 	return call(highestKernel, [][2]int{{m.rows(), width(e)}}, m.Offsets, e)[0]
 }
 
-// Agreement returns, for each entry (r, c) and head, the inner product of x_r and h_c: x [rows, width], h [columns,
-// width] → [entries, heads].
+// Agreement returns, for each entry (r, c), the inner product of each head's columns of x_r and h_c: x [rows, width], h
+// [columns, width] → [entries, heads].
 func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	must("x", x, m.rows(), -1)
 	must("h", h, -1, width(x))
@@ -225,11 +225,10 @@ func (m Matrix) Agreement(x, h *Node, heads int) *Node {
 	return call(agreementKernel, [][2]int{{m.entries(), heads}}, m.Offsets, m.Columns, x, h)[0]
 }
 
-// Drop returns x [rows, columns] with some elements set to zero and the others multiplied by scale [1, 1]. nil x means
-// ones. Element i, counted row by row, becomes zero if mix(mix(i ^ a) + b) < c; mix is the hash function lowbias32, and
-// draw [1, 3] uint32 is (a, b, c). wanted is [Rows].Wanted.
-// If gate [rows, columns] is not nil, elements where gate is below 0 become 0, too. gate must be nil unless [Skips]
-// returns true.
+// Drop multiplies x [rows, columns] by scale [1, 1] and sets some elements to zero. nil x means ones. draw [1, 3]
+// uint32 holds a, b and c. Element i, counted row by row, becomes zero if mix(mix(i ^ a) + b) < c; mix is the hash
+// function lowbias32. Elements where gate [rows, columns] is below 0 become 0, too. Rows where wanted [rows, 1] is zero
+// need not be computed. wanted may be nil; gate must be nil unless [Skips] returns true.
 func Drop(draw, scale, x *Node, rows, columns int, wanted, gate *Node) *Node {
 	must("x", x, rows, columns)
 	must("gate", gate, rows, columns)
@@ -352,9 +351,9 @@ func (m Matrix) checkScores(s Scores, h *Node) {
 	must("slope", s.Slope, 1, 1)
 }
 
-// Attend weights the rows of h [columns, width] by attention. alpha is the softmax of the scores over each row's
-// entries. kept is alpha·keep, or alpha if keep is nil. y [rows, width] is Σ kept·h[column] over each row's entries.
-// keep, alpha and kept are [entries, heads]. alpha and kept are undefined for entries of rows where r.Wanted is zero.
+// Attend sums rows of h [columns, width], weighted by attention. alpha is the softmax of the scores over the entries of
+// each row of m. kept is alpha·keep, or alpha if keep is nil. y [rows, width] is Σ kept·h[column] over the same
+// entries. keep, alpha and kept are [entries, heads]. alpha and kept are undefined for rows where r.Wanted is zero.
 func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	m.checkScores(s, h)
 	must("keep", keep, m.entries(), s.Heads())
@@ -370,10 +369,10 @@ func (m Matrix) Attend(s Scores, h, keep *Node, r Rows) (y, alpha, kept *Node) {
 	return out[0], out[1], out[len(out)-1]
 }
 
-// AttendBackward returns gradients of [Matrix.Attend], given g [rows, width], the gradient with respect to Attend's
-// result y. If s.E is not nil, d [entries, heads] is the gradient with respect to s.E, and target is nil. If s.E is
-// nil, d is the gradient with respect to LeakyReLU's inputs, and target [rows, heads] is the sum of d over each row's
-// entries.
+// AttendBackward returns d [entries, heads], the gradient with respect to [Matrix.Attend]'s scores, given g [rows,
+// width], the gradient with respect to Attend's result y. If s.E is nil, d is the gradient with respect to each score
+// before LeakyReLU, and target [rows, heads] is the sum of d over each row of m: the gradient with respect to s.Target.
+// Otherwise, target is nil.
 func (m Matrix) AttendBackward(s Scores, h, alpha, kept, g *Node, r Rows) (d, target *Node) {
 	m.checkScores(s, h)
 	must("alpha", alpha, m.entries(), s.Heads())

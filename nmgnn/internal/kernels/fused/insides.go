@@ -78,8 +78,8 @@ func locate(b compute.Backend) (*goInsides, error) {
 }
 
 // interceptedGo gives access to internals of GoMLX's pure-Go backend. notIntercepted is nil, or says why the kernels
-// cannot run with this version of GoMLX. Running backends read GoMLX's tables of operations, so the tables are changed
-// only at program start.
+// cannot run with this version of GoMLX. installGo runs only at program start, because it changes GoMLX's tables of
+// operations, which running backends read.
 var interceptedGo, notIntercepted = installGo()
 
 func installGo() (t *goInsides, err error) {
@@ -126,7 +126,7 @@ func (t *goInsides) replace(results []*Node, kernel func(x, y []array)) {
 	call.FieldByName("OpType").Set(reflect.ValueOf(kernelOp))
 }
 
-// execute frees no inputs, and the backend allocates the results.
+// execute runs call's kernel into results that the backend allocates, and does not free inputs.
 func (t *goInsides) execute(call *kernelCall, backend reflect.Value,
 	inputs []unsafe.Pointer) ([]unsafe.Pointer, error) {
 	x, y := make([]array, len(inputs)), make([]array, len(call.results))

@@ -40,9 +40,8 @@ func each(rows, numbers int, f lanes.Function, words []lanes.Word, loop func(fro
 	forRows(rows, numbers, loop)
 }
 
-// skipping returns the input for [Rows].Wanted and, from x, the inputs that follow those for Rows. It ignores the input
-// for Heard, which marks rows that could be skipped: kernels in Go add entries in fours, so skipping would change the
-// rounding.
+// skipping splits a kernel's inputs: it returns [Rows].Wanted, or nil for all rows, and the inputs after those of Rows.
+// Go kernels do not skip rows that Heard marks: they add four entries at a time, so skipping would change the rounding.
 func skipping(x []array) (wanted []float32, others []array) {
 	which, x := x[0].ints[0], x[1:]
 	if which&heardBit != 0 {

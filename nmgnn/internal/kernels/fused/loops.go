@@ -105,9 +105,9 @@ func (a *timesArgs) row(i, to int32, y []float32) {
 	}
 }
 
-// scalars adds the entries in [i, to) to y without vector instructions, in the same order of additions as the vector
-// code. Each head has an equal share of a row. In each share scalars skips as many numbers as offset says: the vector
-// code has added these.
+// scalars adds the products of the matrix entries in [i, to) to the row y without vector instructions, in the vector
+// code's order of additions. In each head's equal share of y, scalars skips numbers with an index below offset, because
+// the vector code has computed them.
 func (a *timesArgs) scalars(i, to int32, y []float32, offset int) {
 	y = y[offset:]
 	share := a.width / a.heads

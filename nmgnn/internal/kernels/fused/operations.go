@@ -13,15 +13,15 @@ import (
 )
 
 // On the pure-Go backend, GoMLX's operations compute an index for every tensor element, which takes most of the
-// training time. Faster loops replace the operations in the variable hastened. Results are equal bit for bit.
+// training time. The variable named hastened maps operations to faster loops. Results are equal bit for bit.
 
 type (
 	// These are GoMLX's types, with unsafe pointers in place of pointers to unexported types.
 	operation      func(backend, node unsafe.Pointer, inputs []unsafe.Pointer, owned []bool) (unsafe.Pointer, error)
 	operationTable [compute.OpTypeLast]operation
 
-	// A loop replaces an operation: fill computes the result; reuse lists inputs that fill may overwrite. If fill is
-	// nil, GoMLX computes the result.
+	// A loop returns fill, which computes an operation's result; nil leaves the result to GoMLX. reuse lists inputs
+	// that fill may overwrite.
 	loop func(t *goInsides, node unsafe.Pointer, inputs []unsafe.Pointer) (fill func(y []float32), reuse []int)
 )
 

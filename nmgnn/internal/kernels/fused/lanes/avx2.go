@@ -21,8 +21,8 @@ func AddRowsOf8Heads(y, h []float32, columns []int32, stride int, weights []floa
 
 // AddFours sets y[k] to Σ_i weights[p·step]·h[columns[i]·stride + k] for k < n, where p is positions[i], or i for nil
 // positions. It returns n: len(y) rounded down to a multiple of eight. [AddRows] explains the arguments. Terms are
-// added in fours, as (w0·h0 + w1·h1) + (w2·h2 + w3·h3), and the last one to three singly. Every product is rounded
-// first.
+// added in fours, as (w0·h0 + w1·h1) + (w2·h2 + w3·h3), and the rest one by one. Each product is rounded before
+// addition.
 func AddFours(y, h []float32, columns []int32, stride int, weights []float32, step int, positions []int32) int {
 	n := len(y) &^ 7
 	if len(columns) == 0 {

@@ -38,7 +38,7 @@ const (
 	functions
 )
 
-// Word is a field of a function's arguments in lanes.c: an address or a number.
+// Word is a field of an argument struct in lanes.c: a 32-bit address or number.
 type Word uint32
 
 // Slice returns the address of a slice's first number, or 0 for nil. Keep the slice alive until [Function.Run] returns.
