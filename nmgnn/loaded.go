@@ -22,7 +22,7 @@ type Loaded struct {
 	dense  *model.Variable
 	denseT *model.Variable // transpose of the field dense; nil if the backend is not faster with it
 	// If sparse features are stored densely, positions holds, for each nonzero element of the field dense, its index
-	// among the sparse entries. By this index, dropout draws the same as with sparse storage.
+	// among the sparse entries. By this index, dropout draws the same random numbers as with sparse storage.
 	positions *model.Variable
 	large     bool // the field dense is too large to be copied
 }
@@ -148,7 +148,7 @@ func (d *Loaded) SetDegrees(degrees []float32) error {
 // SetOwn marks the rows over which batch normalisation runs: own [nodes] is 1 for them, else 0.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.set(&d.near.own, "own", own) }
 
-// NeedsMasked reports whether a computation built over the graph reads the rows of masked neighbours, as attention's
+// NeedsMasked reports whether a layer built on d so far reads representations of masked neighbours, as attention's
 // softmax does.
 func (d *Loaded) NeedsMasked() bool {
 	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll

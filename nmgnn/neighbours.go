@@ -22,7 +22,7 @@ import (
 // nodes, else 1 or a rescaling factor. A mask gets no gradient; a nil mask means all ones.
 type Neighbours struct {
 	*adjacency
-	product kernels.Product // like adjacency.product, but may skip result rows where the field seen is zero
+	product kernels.Product // like adjacency.product, but may skip result rows where Neighbours.seen is zero
 	seen    *Node           // [nodes, 1]: zero for result rows that nothing reads; nil if all rows are read
 	train   bool
 	random  *kernels.Random // nil if there is no dropout
@@ -44,7 +44,7 @@ type adjacency struct {
 	isSelf  bool            // true if each node v is in N_v
 	degrees *model.Variable // |N_v| [nodes, 1]; if nil, |N_v| is counted from the adjacency matrix
 	own     *model.Variable // [nodes, 1]: 1 for rows that SetOwn marks; nil if all rows count as marked
-	// readsAll is set by operations other than Sum and Mean: leaving out masked neighbours may change their results.
+	// readsAll means that leaving out masked neighbours may change results. Sum and Mean do not set readsAll.
 	readsAll bool
 }
 
@@ -93,7 +93,7 @@ func (a *adjacency) replace(m csr.Matrix, gradients bool) error {
 // NumNodes returns the number of nodes.
 func (n Neighbours) NumNodes() int { return n.product.Rows() }
 
-// WithSelf returns neighbours v ∪ N_v.
+// WithSelf adds each node v to its neighbours: {v} ∪ N_v.
 func (n Neighbours) WithSelf() Neighbours {
 	if n.self == nil {
 		o := n.options
@@ -118,7 +118,7 @@ func (n Neighbours) seeing(seen *Node) Neighbours {
 
 func (n Neighbours) reach(seen, mask *Node) *Node { return kernels.Reach(n.product, seen, mask) }
 
-// withoutEdges drops edges with probability rate, but never the entry of a node with itself.
+// withoutEdges drops each edge with probability rate, but never a self-loop.
 func (n Neighbours) withoutEdges(r *Random, rate float64) Neighbours {
 	stream := r.draws.Next()
 	n.drop, n.rate, n.kept = &stream, rate, new(*Node)
@@ -153,7 +153,7 @@ func (n Neighbours) othersMasked(keep *Node) *Node {
 	return times(keep, StopGradient(Add(self, Mul(other, n.product.Gather(n.mask)))))
 }
 
-// present returns 1 for entries that a regulariser keeps, else 0; nil without a regulariser.
+// present returns [entries, 1]: 1 for adjacency entries that [DropEdge] keeps, else 0; nil without DropEdge.
 func (n Neighbours) present(g *Graph) *Node {
 	if n.drop == nil {
 		return nil
@@ -288,8 +288,8 @@ func (n Neighbours) Targets(h *Node) *Node {
 	return kernels.Targets(n.product, h, n.train)
 }
 
-// Weights returns constants [entries, len(functions)]: column i holds functions[i](v, u) at each entry (v, u). A call
-// with other functions needs another name.
+// Weights returns constants [entries, len(functions)]: column i holds functions[i](v, u) for adjacency entry (v, u).
+// Calls with equal names share constants: other functions need another name.
 func (n Neighbours) Weights(g *Graph, name string, functions ...func(v, u int32) float32) *Node {
 	n.readsAll = true
 	columns := make([]*Node, len(functions))

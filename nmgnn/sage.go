@@ -11,7 +11,8 @@ import (
 //
 //	h'_v = W_root·h_v + W·Σ_{u ∈ N_v} δ(u)·h_u / |N_v| + b
 //
-// |N_v| counts masked neighbours, too, so masking does not rescale the mean. v's own term W_root·h_v is never masked.
+// δ(u) is 0 for masked u, else 1. |N_v| counts masked neighbours, too: masking does not rescale the mean. v's own
+// term W_root·h_v is never masked.
 type SAGE struct {
 	Width int // outputs per node
 }

@@ -64,8 +64,8 @@ type arrivals struct {
 	of   *datasets.View // value of trainer.view when the edges of arrivals.data were last set
 }
 
-// loaded returns the test graph g in variables. The features are those of the trainer's own test graph, so that graph
-// must contain all of g's nodes.
+// loaded loads the test graph g with the features of the trainer's own test graph, which must contain all of g's
+// nodes.
 func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	a := t.arrivals[g]
 	if g == (testGraph{}) {
@@ -98,8 +98,8 @@ func (t *trainer) loaded(g testGraph) (*nmgnn.Loaded, error) {
 	return a.data, err
 }
 
-// onNodes returns the edges of a training, validation or test phase as a graph whose node i is nodes[i]. The list nodes
-// holds the phase's nodes or all nodes. Nodes outside the phase get no edges.
+// onNodes returns a training, validation or test phase's edges as a graph whose node i is nodes[i]. The argument
+// nodes lists the phase's nodes or all nodes; nodes outside the phase get no edges.
 func onNodes(phase datasets.Phase, nodes []int32) (*csr.Graph, error) {
 	if len(phase.Nodes) == len(nodes) {
 		return phase.Edges, nil

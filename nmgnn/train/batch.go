@@ -11,8 +11,8 @@ import (
 
 type shape struct {
 	own int // largest number of nodes in a cluster
-	// nodes is the number of rows of a batch: own, plus the most neighbours that a cluster has outside, plus 1 if
-	// filler is set.
+	// nodes is a batch's number of rows: room for the largest cluster, the most outside neighbours of any cluster,
+	// and a filler row if filler is set.
 	nodes  int
 	edges  int // largest number of edges into a cluster's nodes
 	values int // largest number of sparse feature values in a batch
@@ -26,7 +26,7 @@ type batch struct {
 }
 
 type places struct {
-	of    []int32 // row of each node in the batch; -1 for nodes outside
+	of    []int32 // each node's row in the batch; -1 if not in the batch
 	halo  []int32
 	local csr.Graph
 }
@@ -35,8 +35,8 @@ const nowhere, next = -1, -2
 
 func newPlaces(nodes int) *places { return &places{of: slices.Repeat([]int32{nowhere}, nodes)} }
 
-// surround returns the halo of a cluster and the number of edges into the cluster's nodes. Both leave out halo nodes
-// for which skip returns true.
+// surround returns a cluster's halo (outside neighbours) and the number of edges into the cluster's nodes. Halo nodes
+// for which skip returns true do not count, nor do their edges.
 func (p *places) surround(g *csr.Graph, cluster []int32, skip func(u int32) bool) (halo []int32, edges int) {
 	for i, v := range cluster {
 		p.of[v] = int32(i)
@@ -185,7 +185,7 @@ func Spill(g *datasets.Graph) error {
 	return nil
 }
 
-// The result own holds the normalized features if they are dense; otherwise own is nil.
+// If readAs normalizes dense features, the array own holds the result; otherwise own is nil.
 func readAs(x datasets.Features, normalized bool) (read datasets.Features, own *safetensors.Array[float32], err error) {
 	switch {
 	case !normalized:

@@ -19,10 +19,9 @@ func Seeing(p Product, seen *Node) Product {
 	return p
 }
 
-// Reach returns y [rows, 1]: 1 for the nodes whose results are read, and for the neighbours that [Sum] reads to compute
-// these results, else 0. seen [rows, 1] is not zero for nodes whose results are read. Sum does not read neighbours
-// whose mask [rows, 1] is zero; mask may be nil. If the backend does not skip rows, Reach returns nil, which means all
-// rows.
+// Reach returns y [rows, 1]: 1 for nodes whose results the caller uses (seen [rows, 1] is not zero) and for the
+// neighbours that [Sum] needs to compute these results, else 0. Neighbours whose mask [rows, 1] is zero are not
+// needed; a nil mask excludes none. If the backend cannot skip rows, Reach returns nil, which means all rows.
 func Reach(p Product, seen, mask *Node) *Node {
 	if !p.fused || seen == nil || !fused.Skips(seen.Graph()) {
 		return nil
@@ -53,8 +52,9 @@ func Rooted(p Product, h, bias, mask *Node, gradients bool) *Node {
 	}}, Argument{bias, func(v *Node) *Node { return ReduceAndKeep(v, ReduceSum, 0) }})
 }
 
-// Times returns Σ weights·h over the entries of each row of p's matrix: weights [entries+padding, heads], h [columns,
-// width] → [rows, width]. Rows of h where factor [columns, 1] is zero must hold zeros and may be skipped.
+// Times returns Σ_u weights_vu·h_u over the entries (v, u) of each row v of p: weights [entries+padding, heads], h
+// [columns, width], split equally among heads → [rows, width]. Times may skip rows of h where factor [columns, 1] is
+// zero; unless skipped, these rows must hold zeros.
 func (p Product) Times(h, factor, weights *Node) *Node {
 	return times(p.pattern, h, weights, nil, fused.Rows{Heard: factor, Wanted: p.seen})
 }
@@ -71,7 +71,7 @@ func times(p *pattern, h, weights, positions *Node, r fused.Rows) *Node {
 }
 
 // Back multiplies the transposed matrix with v [rows, width] → [columns, width]. weights are those that Times takes.
-// Back does not multiply by factor [columns, 1], but may leave result rows zero where factor is zero. Back and
+// factor [columns, 1] only marks the result rows to compute: where factor is zero, rows may stay zero. Back and
 // TotalBack panic if p's [Options] set neither Gradients nor Symmetric.
 func (p Product) Back(v, factor, weights *Node) *Node {
 	p.needTransposed()
@@ -199,8 +199,8 @@ func (p Product) cleared(e *Node) *Node {
 	return Where(BroadcastToDims(GreaterThan(valid, ZerosLike(valid)), e.Shape().Dimensions...), e, ZerosLike(e))
 }
 
-// PairScores returns source and target [rows, heads]: each head's inner products of h [rows, width] with a and with b
-// [heads, width/heads]. h, a and b get gradients.
+// PairScores returns each head's inner products of h [rows, width] with a (source) and b (target): each [rows,
+// heads]. a and b are [heads, width/heads]. h, a and b get gradients.
 func (p Product) PairScores(h, a, b *Node) (source, target *Node) {
 	if !p.fused {
 		return HeadProducts(h, a), HeadProducts(h, b)
@@ -265,7 +265,7 @@ func withLeakyAdjoints(y, source, target, a *Node, ofSource, ofTarget func(d *No
 		}})
 }
 
-// ELU returns x (any shape) where positive, else exp(x)-1, with a gradient.
+// ELU returns x (any shape) where positive, else exp(x)-1. x gets a gradient.
 func ELU(x *Node) *Node {
 	fixed := StopGradient(x)
 	if x.Rank() == 2 && fused.Available(x.Graph()) {

@@ -63,8 +63,8 @@ func (p *parts) Replace(m csr.Matrix, gradients bool) error {
 	return nil
 }
 
-// transposedAt returns a variable [entries+padding, 1]. For each entry, in the transposed matrix's order, the variable
-// holds the entry's index in the matrix itself. Padding holds p.Slots().
+// transposedAt lists the entries in the transposed matrix's order, each as its index in the matrix's own list of
+// entries: [entries+padding, 1]. Padding holds p.Slots().
 func (p *parts) transposedAt() *model.Variable {
 	return once(p, "transposed", p.adjoint, int32(p.Slots()), p.transposedFrom)
 }
@@ -93,8 +93,8 @@ func (p *parts) transposed(e *Node) *Node {
 	return Gather(padRows(e, p.Slots()+1), p.transposedAt().NodeValue(e.Graph()))
 }
 
-// Ints returns a variable [entries+padding, 1]: first the numbers that compute returns, one per entry, then the
-// number fill in each padding slot. Later calls with this name return the same variable. Ints panics on failure.
+// Ints returns a variable [entries+padding, 1]: the numbers that compute returns, one per entry, then the argument
+// fill in each padding slot. Later calls with this name return the same variable. Ints panics on failure.
 func (p *parts) Ints(name string, fill int32, compute func(m csr.Matrix) []int32) *model.Variable {
 	return once(p, name, p.pattern, fill, compute)
 }

@@ -77,10 +77,9 @@ type Options struct {
 }
 
 // Product is a sparse matrix [rows, columns] whose structure is held in variables, for use inside a computation.
-// Tensors [entries+padding, width] have a row, called a slot, for each entry; their last slots are padding. Padding
-// slots must be 0 in weights and in Total's argument, and [Lowest] in Highest's argument. In other tensors they may
-// hold anything. With several heads, each has an equal share of the columns, in order. A nil argument for weights, a
-// mask or a factor means ones.
+// Tensors [entries+padding, width] have a row (a slot) for each entry, then padding slots. Padding must be 0 in
+// weights and in the argument of Total, and [Lowest] in the argument of Highest; elsewhere, it may hold anything.
+// Several heads split a tensor's width into equal consecutive blocks. Nil weights, masks and factors mean ones.
 //
 // Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
 // Gather, Spread, Total, TotalBack, Highest and Agreement do not.
@@ -89,7 +88,7 @@ type Product struct {
 	seen *Node // [rows, 1]: zero for result rows that nothing reads; nil if all are read. [Seeing] sets seen
 }
 
-// parts is the data that a product shares with the result of [Seeing].
+// parts is the data that a Product shares with the variant that [Seeing] returns.
 type parts struct {
 	*pattern
 	adjoint   *pattern
@@ -110,7 +109,7 @@ type lazy struct {
 var ErrNoFit = errors.New("only a matrix with as many rows and columns, and entries that there is room for, can take " +
 	"another's place")
 
-// Lowest is below every score, but small enough in size that subtraction and exp do not overflow.
+// Lowest is below every attention score or feature, but not so low that differences or exp overflow.
 const Lowest = -1e30
 
 // New returns a product that holds the positions of m's entries, but not their values. [Values] returns the values,

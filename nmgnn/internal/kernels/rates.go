@@ -13,7 +13,7 @@ import (
 // several held p, the first of them.
 type Rates struct {
 	compiled       []float64
-	bounds, scales *model.Variable // nil if there are no rates
+	bounds, scales *model.Variable // results of valuesOf; both nil without drop rates
 }
 
 // NewRates puts rates into variables in the scope path. Rate 0 means no dropout.

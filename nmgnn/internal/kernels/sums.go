@@ -17,9 +17,9 @@ func Sum(p Product, h, mask, keep *Node, gradients bool) *Node {
 		func(v *Node) *Node { return p.Back(v, factor, keep) })
 }
 
-// masked returns arguments with which [Product.Times] multiplies its matrix by mask·h. If the kernel may skip masked
-// rows, input is h and factor is the mask. Otherwise, input is mask·h, and factor is only a hint: the mask if that
-// speeds the kernel up, else nil.
+// masked returns arguments for [Product.Times] to multiply its matrix by mask·h. If the fused kernel may skip masked
+// rows, input is h and factor is the mask. Otherwise, input is mask·h, and factor affects only speed: factor is the
+// mask if this is faster, else nil.
 func masked(fused bool, h, mask *Node) (input, factor *Node) {
 	if mask == nil {
 		return h, nil

@@ -186,7 +186,7 @@ func (b *Builder) write(to io.Writer) error {
 	return w.Flush()
 }
 
-// header returns equal bytes for equal metadata and tensors in equal order.
+// header encodes equal metadata and equal tensors, added in the same order, as equal bytes.
 func (b *Builder) header() []byte {
 	b.metadata[headerSumKey] = none
 	var out bytes.Buffer
