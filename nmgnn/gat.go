@@ -21,7 +21,7 @@ type GAT struct {
 	Heads   int     // 0 means 1 head
 	Width   int     // outputs of each head
 	Dropout float64 // probability of dropping an attention weight in training; 0 in the paper if nodes are masked
-	// KeepSelf never masks a node's own term, a possible interpretation of eq. 6.
+	// KeepSelf keeps a masked node's own term in its attention sum, a possible interpretation of eq. 6.
 	KeepSelf bool
 }
 

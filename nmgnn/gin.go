@@ -25,7 +25,7 @@ type GIN struct {
 
 // Forward implements [Layer]: it returns [nodes, Width[last]].
 func (l GIN) Forward(scope *model.Scope, near Neighbours, h Input, mask *Node) *Node {
-	// Since W·Σh = Σ(W·h), h is multiplied by W first: sums then have Width[0] columns, and features stay sparse.
+	// Since W·Σh = Σ(W·h), h is multiplied by W first. Sums have Width[0] columns, and make no sparse features dense.
 	w, b := linearWeights(scope.In("linear0"), h.Graph(), h.Width(), l.Width[0])
 	z := h.Times(w)
 	switch {

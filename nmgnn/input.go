@@ -42,9 +42,9 @@ func seeing(h Input, seen *Node) Input {
 }
 
 type dense struct {
-	node       *Node            // the input before any pending dropout
+	node       *Node            // the input before dropout that is yet to be applied
 	transposed *Node            // the input's transpose, or nil
-	positions  *model.Variable  // index of each input entry's random number in dropout; nil means 0, 1, …
+	positions  *model.Variable  // for each input entry, index of the random number for dropout; nil means 0, 1, …
 	large      bool             // true if the input is too large to be copied
 	dropped    *kernels.Dropped // the input with pending dropout, applied when used; nil if no dropout is pending
 	seen       *Node            // [nodes, 1]: nonzero for input rows that the computation uses; nil if all are used
@@ -110,11 +110,11 @@ type sparseFeatures struct {
 
 type sparseInput struct {
 	*sparseFeatures
-	graph   *Graph
-	train   bool
-	weighed *Node          // feature values after all dropouts if there were at least two; else nil
-	dropped kernels.Stream // the random stream of the first dropout; unused if rate is 0
-	rate    float64
+	graph         *Graph
+	train         bool
+	afterDropouts *Node          // feature values after two or more dropouts; nil after fewer
+	dropped       kernels.Stream // the random stream of the first dropout; unused if rate is 0
+	rate          float64
 }
 
 func (s sparseInput) Graph() *Graph { return s.graph }
@@ -128,8 +128,8 @@ func (s sparseInput) Times(w *Node) *Node {
 }
 
 func (s sparseInput) all() *Node {
-	if s.weighed != nil {
-		return s.weighed
+	if s.afterDropouts != nil {
+		return s.afterDropouts
 	}
 	values := s.values.NodeValue(s.graph)
 	if s.rate > 0 {
@@ -143,11 +143,11 @@ func (s sparseInput) Dropout(random *Random, rate float64) Input {
 	if r == nil || rate == 0 {
 		return s
 	}
-	if s.weighed == nil && s.rate == 0 {
+	if s.afterDropouts == nil && s.rate == 0 {
 		s.dropped, s.rate = r.Next(), rate
 		return s
 	}
-	s.weighed, s.rate = s.product.DropEntries(r.Next(), s.all(), 1, rate), 0
+	s.afterDropouts, s.rate = s.product.DropEntries(r.Next(), s.all(), 1, rate), 0
 	return s
 }
 

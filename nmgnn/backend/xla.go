@@ -19,9 +19,9 @@ import (
 
 const haveXLA = true
 
-// newXLA opens the PJRT plugin in the file path, an absolute path, with go-xla's options. The parameter plugin is the
-// name or path that the caller of [Open] asked for. Besides the backend, newXLA returns XLA's name for the platform (""
-// if unknown), and the value for [Backend].Digits.
+// newXLA opens the PJRT plugin at path, which must be absolute, with go-xla's options. The parameter plugin is the
+// plugin's name or path. The result platform is XLA's name for the platform, "" if unknown; held is the value for
+// [Backend].Digits.
 func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Backend, platform, held string,
 	err error) {
 	defer gomlx.Guard(&err, "opening it")
@@ -95,10 +95,10 @@ var (
 		}
 		return os.Setenv(threads, "2") // visible in C
 	})
-	// Digits differ between CPUs for four reasons, which these settings remove. (1) Loops are split among cores. (2)
-	// Sums by the library Eigen depend on instruction set, caches and threads, unlike sums by the library YNN. (3)
-	// 1/√x differs by CPU maker. (4) a·b+c may be one instruction. Unknown plugins may crash on these flags, so they
-	// do not get the flags. holdSums returns "avx2", or "" if the CPU lacks AVX2 or the user set other values in
+	// holdSums sets flags that remove four reasons why digits differ between CPUs. (1) Loops are split among cores. (2)
+	// Sums by the library Eigen depend on instruction set, caches and threads; sums by YNN do not. (3) 1/√x differs by
+	// CPU maker. (4) a·b+c may be one instruction. Unknown plugins do not get these flags, which may crash them.
+	// holdSums returns XLA's instruction set, "avx2", or "" if the CPU lacks AVX2 or the user set other values in
 	// XLA_FLAGS.
 	holdSums = sync.OnceValues(func() (held string, err error) {
 		settings := []struct{ name, value string }{{"--xla_disable_hlo_passes=", "cpu-parallel-task-assigner"}}

@@ -26,9 +26,9 @@ type Options struct {
 	// Class is the class to explain; nil means the predicted one.
 	Class *int
 	// Masks limits how many masks are evaluated to compute the Shapley values [Branch].Share. It may be at most 2²⁴; 0
-	// means 16,384. If no more than Masks masks differ in effect, and their number times the number of tree nodes is at
-	// most 2²⁴, all are evaluated and shares are exact. Otherwise shares are estimated by unmasking tree nodes in at
-	// least 16 random orders.
+	// means 16,384. Let M masks differ in effect, and the tree have N nodes. If M ≤ Masks and M·N ≤ 2²⁴, all M are
+	// evaluated and shares are exact. Otherwise shares are estimated by unmasking tree nodes in at least 16 random
+	// orders.
 	Masks int
 	// Seed seeds the random orders in which tree nodes are unmasked.
 	Seed uint64
@@ -51,7 +51,7 @@ type Explanation struct {
 	Logits    []float32 // the root's logits when no node is masked: [classes]
 	// Alone is the root's logit without neighbours. The explained logit is Alone plus all shares.
 	Alone float64
-	// Exact means that all masks with different effects were evaluated.
+	// Exact means that shares are exact, not estimated from random orders.
 	Exact bool
 	// Masks and Orders count the evaluated masks and the random orders of tree nodes.
 	Masks, Orders int
@@ -82,7 +82,7 @@ type Branch struct {
 type Feature struct {
 	Column int     `json:"column"`
 	Value  float32 `json:"value"`
-	// Change is how much the logit falls if the feature is set to 0 wherever this graph node occurs in the tree.
+	// Change is how much the explained logit falls if this feature is 0 wherever the root's graph node is in the tree.
 	Change float64 `json:"change"`
 }
 
@@ -211,7 +211,7 @@ func largest(x []float32) int {
 
 func descending(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) }
 
-// Top returns at most n tree nodes: those with the largest absolute shares, descending.
+// Top returns up to n tree nodes, by descending absolute value of [Branch].Share.
 func (e *Explanation) Top(n int) []int32 {
 	nodes := make([]int32, e.Tree.NumNodes()-1)
 	for k := range nodes {

@@ -12,13 +12,12 @@ import (
 const mostEntries = 1 << 21
 
 // forest is a graph that holds one copy of an aggregation tree for each mask. Subtrees that are equal in several copies
-// are stored once. Each forest node stands for one tree node in one or more copies, with the tree node's
-// representation under the masks of these copies.
+// are stored once, so a forest node may stand for one tree node in several copies.
 type forest struct {
 	tree  *aggtree.Tree
 	whole []int32          // for each tree node, the index of its copy in the tree without masks
-	muted []int32          // for each tree node, the index of its copy that is itself masked
-	known map[string]int32 // index of each forest node by its key from f.add; copies of the tree's root are left out
+	muted []int32          // for each tree node, the index of its only masked copy
+	known map[string]int32 // maps keys made by f.add to indices of forest nodes; copies of f.tree's root have no key
 
 	node    []int32 // index of the tree node that each forest node copies
 	row     []int32 // index of each forest node's row of the features
@@ -34,7 +33,7 @@ func newForest(t *aggtree.Tree) *forest {
 	return f
 }
 
-// clear resets the forest to two copies of each tree node: f.whole and f.muted.
+// clear resets the forest to two copies of each tree node: f.whole is unmasked, f.muted is masked.
 func (f *forest) clear() {
 	n := f.tree.NumNodes()
 	*f = forest{tree: f.tree, whole: make([]int32, n), muted: make([]int32, n), known: map[string]int32{},
@@ -74,8 +73,8 @@ func (f *forest) add(i, row int32, masked bool, children []int32) int32 {
 
 func (f *forest) full() bool { return len(f.node)+len(f.indices) > mostEntries }
 
-// branch returns the index of the forest's copy of tree node i under a mask; kept is true for unmasked nodes. For each
-// kept child c, states[c] must be the index of c's copy.
+// branch returns the index of an unmasked copy of tree node i. If kept[c] is true, states[c] must be the index of child
+// c's copy; else child c is masked.
 func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	first, end := f.tree.Children(i)
 	children := make([]int32, 0, end-first)
@@ -89,7 +88,8 @@ func (f *forest) branch(i int32, kept []bool, states []int32) int32 {
 	return f.add(i, i, false, children)
 }
 
-// states returns the index in the forest of each tree node's copy under a mask; kept is true for unmasked nodes.
+// states returns the index of an unmasked copy of each tree node. Below the copy, each tree node i is masked unless
+// kept[i] is true.
 func (f *forest) states(kept []bool) []int32 {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i >= 0; i-- {
@@ -109,8 +109,7 @@ func (f *forest) ask(kept []bool) {
 	f.asked = append(f.asked, f.branch(0, kept, states))
 }
 
-// askFor requests the root's logits for other features of the root's graph node: every tree node that stands for this
-// graph node gets feature row number row.
+// askFor requests the root's logits if all tree nodes that stand for the root's graph node have this row's features.
 func (f *forest) askFor(row int32) {
 	states := slices.Clone(f.whole)
 	var children []int32

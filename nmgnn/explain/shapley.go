@@ -39,7 +39,7 @@ func (s *shares) masks() int {
 	return s.orders * (s.tree.NumNodes() - 1)
 }
 
-// count returns how many sets of tree nodes can be kept.
+// count returns the number of possible sets of kept tree nodes: those with the root and all members' parents.
 func (s *shares) count() float64 {
 	below := make([]float64, s.tree.NumNodes())
 	for i := int32(len(below)) - 1; i >= 0; i-- {
@@ -52,7 +52,7 @@ func (s *shares) count() float64 {
 	return below[0]
 }
 
-// enumerate appends to s.sets every possible set of kept tree nodes whose first i entries are those of kept[:i].
+// enumerate appends to s.sets every completion of kept[:i] in which all parents of kept tree nodes are kept.
 func (s *shares) enumerate(i int, kept []bool) {
 	for ; i < len(kept) && !kept[s.tree.Parent[i]]; i++ {
 		kept[i] = false
@@ -67,9 +67,9 @@ func (s *shares) enumerate(i int, kept []bool) {
 	}
 }
 
-// The method each calls the function visit with random orders of all tree nodes but the root. Every order is followed
-// by its reverse, which lowers the variance.
-func (s *shares) each(visit func(order []int32)) {
+// inOrders calls visit with random orders of all tree nodes but the root, each followed by its reverse, which lowers
+// the variance.
+func (s *shares) inOrders(visit func(order []int32)) {
 	r := rand.New(rand.NewPCG(s.seed, 0))
 	order := make([]int32, s.tree.NumNodes()-1)
 	for range s.orders / 2 {
@@ -87,7 +87,7 @@ func (s *shares) ask(x *explainer) {
 	for _, kept := range s.sets {
 		x.ask(kept)
 	}
-	s.each(func(order []int32) {
+	s.inOrders(func(order []int32) {
 		kept := make([]bool, len(order)+1)
 		states := x.states(kept)
 		for _, i := range order {
@@ -127,10 +127,10 @@ func (s *shares) give(branches []Branch, alone float64, values []float64) {
 				next++
 			}
 		}
-		// The share of node u is a weighted sum of logits, one for each set of kept nodes. The weight is the
-		// probability that a random mask of all nodes but u gives the set; it is negative if u is not in the set. Such
-		// a mask keeps m nodes and masks n children of kept nodes, u not counted. Averaged over the keep rate p, its
-		// probability is beta(m, n) = ∫ p^m (1-p)^n dp.
+		// The share of node u is a weighted sum of the logits of all sets of kept nodes with u's parent. A set's weight
+		// is positive if u is in the set, else negative. The weight's size is the probability that a random mask of all
+		// nodes but u gives the set. Such a mask keeps m nodes and masks n children of kept nodes, u and the root not
+		// counted. Averaged over the keep rate p, its probability is beta(m, n) = ∫ p^m (1-p)^n dp.
 		with, without := beta(in-1, next)*values[k], beta(in, next-1)*values[k]
 		for i, parent := range s.tree.Parent {
 			switch {
@@ -162,7 +162,7 @@ func (s *shares) estimate(branches []Branch, alone float64, values []float64) {
 	pair, squares := make([]float64, n), make([]float64, n)
 	draws := 0.0
 	odd := false
-	s.each(func(order []int32) {
+	s.inOrders(func(order []int32) {
 		before := alone
 		for k, i := range order {
 			pair[i] += (values[k] - before) / 2

@@ -206,7 +206,7 @@ func (v View) WriteHTML(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		tables = append(tables, template.HTML(table)) //nolint:gosec // plots escapes what it is given
+		tables = append(tables, template.HTML(table)) //nolint:gosec // package plots escapes its input
 	}
 	return page.Execute(w, map[string]any{"Sentence": v.Sentence(), "Tables": tables,
 		"Title":   svg.Plain(fmt.Sprintf("Why node %s is %s", v.node(v.Tree.Base[0]), v.class(v.Class))),

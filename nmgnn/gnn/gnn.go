@@ -36,7 +36,7 @@ const (
 	paramAttentionDropout = "attention_dropout" // probability of dropping an attention weight; default 0
 )
 
-// Graph is one or several graphs for layers, usable with any number of stores and backends.
+// Graph holds one or several graphs for layers to run on, with any number of variable stores and backends.
 type Graph struct {
 	mu       sync.Mutex
 	edges    *csr.Graph
@@ -83,9 +83,9 @@ func (g *Graph) WithFeatures(x datasets.Features) *Graph {
 }
 
 // Reserve makes room for graphs that [Graph.Replace] will put in. The parameters are the largest numbers of nodes, of
-// neighbours in total, and of values of sparse features. A number below the graph's present number has no effect.
-// Spare nodes are the last rows of x; they have no neighbours and are never pooled. Call Reserve before the first layer
-// is built.
+// neighbours in total, and of values of sparse features. A number below the graph's present number has no effect. Spare
+// nodes are the last rows of a layer's input; they have no neighbours and are never pooled. Call Reserve before the
+// first layer is built.
 func (g *Graph) Reserve(nodes, neighbours, values int) *Graph {
 	g.reserved, g.nodes = true, max(g.nodes, nodes)
 	g.room, g.values = max(g.room, neighbours), max(g.values, values)
@@ -184,7 +184,7 @@ func (g *Graph) padded() (*csr.Graph, datasets.Features) {
 	return edges, x
 }
 
-// members returns the matrix [graphs, nodes] whose row i has graph i's nodes as entries.
+// members returns the matrix [graphs, nodes] with entry (i, v) for each node v of graph i.
 func (g *Graph) members() csr.Matrix {
 	m := csr.Matrix{Rows: len(g.ends) - 1, Columns: g.nodes, Offsets: g.ends}
 	for v := range int32(g.ends[len(g.ends)-1]) {

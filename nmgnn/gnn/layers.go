@@ -21,7 +21,7 @@ type Layer struct {
 	features       bool // whether the layer reads the graph's features instead of x
 	featureDropout float64
 	dropout        float64
-	own            bool // true if Apply made this Layer; then its nmgnn.Layer may draw random numbers
+	custom         bool // true if Apply wraps a caller's nmgnn.Layer, which may draw random numbers
 	make           func(dropout float64) nmgnn.Layer
 }
 
@@ -68,7 +68,7 @@ func SAGE(scope *model.Scope, g *Graph, x *graph.Node, width int) *Layer {
 // above lack.
 func Apply(scope *model.Scope, g *Graph, x *graph.Node, l nmgnn.Layer) *Layer {
 	of := layer(scope, g, x, func(float64) nmgnn.Layer { return l })
-	of.own = true
+	of.custom = true
 	return of
 }
 
@@ -110,7 +110,7 @@ func (l *Layer) Done() *graph.Node {
 		}
 		mask = graph.Reshape(graph.ConvertDType(mask, dtypes.Float32), n, 1)
 	}
-	loaded, random := l.graph.in(l.scope, l.x, l.own || l.dropout > 0 || l.featureDropout > 0)
+	loaded, random := l.graph.in(l.scope, l.x, l.custom || l.dropout > 0 || l.featureDropout > 0)
 	train, out := l.scope.IsTraining(l.x.Graph()), dtypes.Float32
 	var h nmgnn.Input
 	switch {

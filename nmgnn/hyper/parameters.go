@@ -101,11 +101,11 @@ func Presets() []string { return []string{standard, "gat", "paper"} }
 
 const standard = "standard"
 
-// Preset returns a preset's parameters, or an error for an unknown name. "standard" is GIN-0; the paper leaves most of
-// its settings open, so they were chosen by validation scores without masking. "gat" is GAT with its authors' settings
-// for Cora (Veličković et al. 2018) and the node-masking paper's early stopping. "paper" is GIN as the node-masking
-// paper and its references describe it (table in paper/PROTOCOL-2.md): GIN-0 with batch normalisation, logits from all
-// layers and the early stopping of GAT's authors.
+// Preset returns a preset's parameters, or an error for an unknown name. "standard" is GIN-0; the node-masking paper
+// leaves most of its settings open, so they were chosen by validation scores without masking. "gat" is GAT with its
+// authors' settings for Cora (Veličković et al. 2018), but stops on validation loss with the node-masking paper's
+// patience. "paper" is GIN as the node-masking paper and its references describe it (table in paper/PROTOCOL-2.md):
+// GIN-0 with batch normalisation, logits from all layers and the stopping rule of GAT's authors.
 func Preset(name string) (Parameters, error) {
 	p := Parameters{
 		Preset: name, Model: "gin", Layers: 2, Hidden: 64, MLPLayers: 1, Dropout: 0.5,

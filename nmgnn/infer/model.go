@@ -157,7 +157,8 @@ func Untrained(b *backend.Backend, m nmgnn.Model, features int, seed uint64) (w 
 	}
 	defer exec.Finalize()
 	for v := range store.IterVariables() {
-		if !gomlx.IsWeight(v) || v.HasValue() && !gomlx.IsMade(store, v) { // a value set by a layer is kept
+		// Skip non-weights, and weights whose value a layer has set itself.
+		if !gomlx.IsWeight(v) || v.HasValue() && !gomlx.IsMade(store, v) {
 			continue
 		}
 		value, err := gomlx.FirstValue(store, v, seed)

@@ -173,7 +173,7 @@ type named struct {
 
 type nodesFn struct{ run }
 
-// ProcessElement joins a shard's nodes and edges, and reports whether the shard has nodes.
+// ProcessElement gathers a shard's nodes and edges into three files. Without nodes it writes none and reports false.
 func (f *nodesFn) ProcessElement(ctx context.Context, shard int, files func(*string) bool) (
 	_ int, there bool, err error) {
 	err = f.guard(ctx, func() error {
