@@ -1,6 +1,6 @@
 // Package paper defines the experiments of "Node Masking: Making Graph Neural Networks Generalize and Scale Better"
-// (arXiv 2001.07524) in the cited reading, and the protocols of all results. The cited reading is the paper's text and,
-// where that is silent, the works that the paper cites.
+// (arXiv 2001.07524), and the protocols that all results obey. The experiments follow the cited reading: the paper's
+// text and, where the text is silent, the works that the paper cites.
 package paper
 
 import (
@@ -13,8 +13,8 @@ import (
 const MaskedKeepRate = 0.5
 
 // Cell returns an unmasked experiment in the main interpretation of the paper (PROTOCOL-2.md). A model that is not in
-// the paper keeps its own preset. From the paper it takes only early stopping, and which edges join the graph along
-// with new nodes.
+// the paper keeps its own preset. Only early stopping, and the edges that nodes bring when arriving after training,
+// follow the paper.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
@@ -22,7 +22,7 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 		if err != nil {
 			panic(err)
 		}
-		// Keep the Preset and MaskOver that c has from GIN's usual preset. MaskOver has no effect without masking.
+		// Replace c's parameters except Preset and MaskOver. MaskOver has no effect without masking.
 		gin.Preset, gin.MaskOver = c.Parameters.Preset, c.Parameters.MaskOver
 		c.Parameters = gin
 	}
@@ -34,8 +34,8 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 }
 
 // Masked returns c with masking as in the main interpretation of the paper (PROTOCOL-2.md). Only train nodes are
-// masked, a masked node still aggregates from itself, and there is no attention dropout. With keep rate 1, only
-// attention dropout is removed.
+// masked, a masked node still aggregates from itself, and there is no attention dropout. Keep rate 1 masks nothing and
+// only removes attention dropout.
 func Masked(c record.Cell, keep float64) record.Cell {
 	if !hyper.KeepRate(keep).Active() {
 		return c.Fair()

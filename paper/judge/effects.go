@@ -31,7 +31,7 @@ type Scores struct{ Plain, Masked, PlainCached, MaskedCached float64 }
 // Contrast defines an effect on macro F1. The claim to test is that this effect is above -Margin points.
 type Contrast struct {
 	Of        func(Scores) float64 // nil means Masked - Plain
-	PlainOnly bool                 // the function Of reads only unmasked scores
+	PlainOnly bool                 // the function Of reads only scores without masking
 	Margin    float64
 }
 
@@ -45,11 +45,11 @@ type Effect struct {
 	Pooled stats.TTest
 }
 
-// Effects returns the effect in each of q.Readings, on the splits that have trials of all readings. With fewer than two
-// such splits it returns no effects.
+// Effects returns the effect in each of q.Readings (interpretations of the paper), on splits with trials under all
+// interpretations. With fewer than two such splits, it returns no effects.
 func (q Question) Effects(r *record.Results) (splits []uint64, effects []Effect, err error) {
 	splits = slices.Clone(q.Seeds)
-	// found has an element per interpretation of the paper and train set size: unmasked and masked results by seed.
+	// Per interpretation of the paper, found has an element per train set size: unmasked and masked results by seed.
 	var found [][2]map[uint64]record.Reading
 	for _, reading := range q.Readings {
 		for _, size := range q.Sizes {
@@ -96,7 +96,7 @@ func (q Question) Effects(r *record.Results) (splits []uint64, effects []Effect,
 	return splits, effects, nil
 }
 
-// F1 returns macro F1 on test nodes without or with masking, in percent, by seed.
+// F1 returns macro F1 on test nodes, without or with masking according to arm, in percent, by seed.
 func (q Question) F1(r *record.Results, reading Reading, arm Arm, size int) (map[uint64]float64, error) {
 	c, err := reading.Cell(q.Axes, arm, q.Data, q.Model, q.Setting, size)
 	if err != nil {

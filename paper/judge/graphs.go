@@ -129,7 +129,7 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 				}
 				a, err := ask(r, q, q.Readings[reading])
 				if err == nil && !a.Complete() {
-					// Use only train set size 10 % if more splits are complete at 10 % than at both 10 % and 50 %.
+					// If some splits are complete at train set size 10 % but not at 50 %, use 10 % alone.
 					q.Sizes = sizes[:1]
 					if first, errFirst := ask(r, q, q.Readings[reading]); errFirst != nil || first.Splits > a.Splits {
 						a, err = first, errFirst
@@ -165,7 +165,8 @@ func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error
 	return all, nil
 }
 
-// OneSign says in words whether masking's effect has one sign in all answers of a setting (hypothesis H2).
+// OneSign says whether masking's effect has one sign on all graphs in answers (hypothesis H2), and counts graphs that
+// masking helps and hurts.
 func OneSign(answers []GraphAnswer) (word string, help, hurt int) {
 	unsettled := 0
 	for _, a := range answers {

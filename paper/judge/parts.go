@@ -91,17 +91,16 @@ const (
 	// Stated keeps what the paper states, and combines the options for features, dropout, learning rate and rescaling,
 	// which the paper leaves open. For GIN on PubMed, only half of the combinations run.
 	Stated Part = "stated"
-	// Scale tests one explanation of why masking helps: a sum over neighbours that can be masked is on average p
-	// (keep rate) times as large in training as in validation. Scale varies normalisation and rescaling on ten splits
-	// of Cora.
+	// Scale tests one explanation of masking's effect. In training only, masking shrinks sums over maskable neighbours,
+	// on average by the factor p (keep rate). Scale varies normalisation and rescaling on ten splits of Cora.
 	Scale Part = "scale"
 	// Tables runs trials at the train set sizes that the paper's tables have but the protocol's other parts lack.
 	Tables Part = "tables"
-	// Balanced compares tuned regularisers ([BalancedDesign]), which all try the same sixteen configurations, each with
-	// several rates.
+	// Balanced compares regularisers ([BalancedDesign]) tuned over the same sixteen configurations and their own keep
+	// or drop rates.
 	Balanced Part = "balanced"
-	// Graphs is PROTOCOL-3.md: the main interpretation of the paper on [GraphFiles], but with early stopping on macro
-	// F1.
+	// Graphs runs what PROTOCOL-3.md prescribes: variants of the main interpretation of the paper on [GraphFiles],
+	// stopped early on macro F1.
 	Graphs Part = "graphs"
 )
 
@@ -201,8 +200,8 @@ func index(axes []Axis, name string) int {
 	return slices.IndexFunc(axes, func(a Axis) bool { return a.Name == name })
 }
 
-// vary returns the interpretations that differ from the main interpretation of the paper only on the named axes. On the
-// axis of new nodes' edges, it omits the option "all but validation nodes".
+// vary returns the interpretations of the paper that differ from the main interpretation only on the named axes. It
+// omits the third option of axisArrivals: validation nodes are absent at test time.
 func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 	return slices.DeleteFunc(AllReadings(axes, setting), func(r Reading) bool {
 		for i, axis := range axes {
@@ -215,7 +214,7 @@ func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 }
 
 // departures returns the main interpretation of the paper and each interpretation that differs from it on exactly one
-// axis. The axes that [Stated] varies keep their first option, because the paper does not specify these axes.
+// axis. Some axes that the paper does not specify keep their first option, because the part [Stated] varies them.
 func departures(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {

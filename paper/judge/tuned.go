@@ -65,7 +65,7 @@ type Design struct {
 	Stop     hyper.StopOn
 	Arrivals datasets.Arrivals
 	FirstTry uint64 // seed of the first split for tuning
-	Fresh    uint64 // seed of the first split for comparing regularisers, not used in tuning
+	Fresh    uint64 // seed of the first split for comparing regularisers; tuning uses other splits
 	Budget   int    // number of random configurations per regulariser; 0 means all
 
 	// Grids returns the hyperparameter values that an arm (regulariser) tries.
@@ -78,7 +78,7 @@ type Design struct {
 // variant differ.
 type TunedModel struct {
 	Name, With string
-	Added      bool         // added after the protocol was fixed
+	Added      bool         // model added after the protocol was final
 	Stop       hyper.StopOn // "" means [Design].Stop
 }
 

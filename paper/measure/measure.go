@@ -190,7 +190,7 @@ func (w *work) report(done, before int, last *record.Record) {
 	}
 }
 
-// TimeLeft estimates how long m further trials will take if n trials took d, in whole seconds; 0 if n is 0.
+// TimeLeft estimates to the second how long m further trials will take if n trials took d; 0 if n is 0.
 func TimeLeft(d time.Duration, n, m int) time.Duration {
 	if n == 0 {
 		return 0

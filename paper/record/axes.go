@@ -17,7 +17,7 @@ type Axis struct {
 	Name string // such as "keep"
 	Flag string // such as "keep-rate"
 	Help string
-	// If Switch is set, the flag is boolean, and true means the value Switch.
+	// If Switch is not empty, the command-line flag is boolean: true means the value in Switch.
 	Switch string
 	Get    func(c Cell) string
 	// Read parses a value and returns a function that sets it in a cell. [hyper.Parameters.Check] checks combinations
@@ -177,8 +177,8 @@ func (c Cell) Choices() []Choice {
 	return c.Differences(Cell{Data: c.Data, Setting: c.Setting, TrainPercent: c.TrainPercent, Parameters: preset})
 }
 
-// Differences returns how c differs from usual, an experiment with the same model. Masking removes attention dropout,
-// which does not count as a difference: c's attention dropout is compared with that of usual at c's keep rate.
+// Differences returns how c differs from usual, an experiment with the same model. Attention dropout is compared as if
+// usual had c's keep rate, so the attention dropout that masking removes is no difference.
 func (c Cell) Differences(usual Cell) []Choice {
 	masked := usual.Masked(float64(c.Parameters.KeepRate))
 	var choices []Choice

@@ -16,7 +16,7 @@ type Cell struct {
 	Data         string           `json:"data"`
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
-	// Arrivals says with which edges nodes join the graph after training (inductive); "" means all their edges.
+	// Arrivals says which edges nodes bring when they join the graph after training (inductive setting); "" means all.
 	Arrivals datasets.Arrivals `json:"arrivals,omitempty"`
 	Resplit  bool              `json:"resplit,omitempty"` // a new split per trial
 	// With OwnSplit, trials use the split that comes with the data, and TrainPercent is only the size of its train set.
@@ -93,8 +93,8 @@ func (c Cell) Key() string {
 	return strings.Join(parts, "/")
 }
 
-// Label describes c, as in "GIN + NM, layers 4", by the model's name and the settings in which c differs from the cell
-// usual, which has the same model. Label leaves out a keep rate that equals the argument keep.
+// Label describes c, such as "GIN + NM, layers 4": the model's name, then each setting that differs from the argument
+// usual, which has the same model. A keep rate equal to the argument keep is left out.
 func (c Cell) Label(usual Cell, keep hyper.KeepRate) string {
 	label := hyper.Title(c.Parameters.Model)
 	if c.Parameters.KeepRate.Active() {

@@ -31,9 +31,9 @@ type Record struct {
 	AUC       *float64 `json:"auc,omitempty"` // with two classes, in percent
 	// MAD is the mean average distance over all nodes of the test graph, for each of a model's representations.
 	MAD *stats.Smoothness `json:"mad,omitempty"`
-	// Numbers of nodes needed to predict the test nodes (inductive). Nodes counts the whole graph, as in the paper.
-	// NodesReached counts those within as many hops as the model has layers, NodesCached those needed with cached
-	// representations.
+	// Numbers of nodes read to predict test nodes (inductive setting). Nodes counts the whole graph, as in the paper.
+	// NodesReached counts nodes within k hops of a test node in a k-layer model. NodesCached counts nodes read with
+	// cached representations.
 	Nodes        int `json:"nodes,omitempty"`
 	NodesReached int `json:"nodes_reached,omitempty"`
 	NodesCached  int `json:"nodes_cached,omitempty"`
@@ -59,7 +59,7 @@ type Record struct {
 	TrainLosses      []float64 `json:"train_losses,omitempty"`
 	ValidationLosses []float64 `json:"validation_losses,omitempty"`
 
-	// Readings, if set, replaces the scores above. Protocol is the hash of the protocol file.
+	// Readings, if set, holds the scores instead of the fields above. Protocol is the hash of the protocol file.
 	Readings Readings `json:"-"`
 	Protocol string   `json:"-"`
 }

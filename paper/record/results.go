@@ -20,7 +20,7 @@ type Results struct {
 	err      error
 	loaded   map[Pair]bool
 	trials   map[cellID][]Record
-	drawn    map[drawing]string // split hashes, to detect records from different data files
+	drawn    map[drawing]string // split hash by data, size and seed; differing hashes mean differing data files
 }
 
 type cellID struct {
@@ -90,7 +90,7 @@ func (r *Results) add(records []Record) error {
 		byBackend[id][one.Backend] = append(byBackend[id][one.Backend], i)
 	}
 	for id, backends := range byBackend {
-		var most []int // records of the backend with most records; in a tie, the first by name
+		var most []int // record indices of the backend with most records; in a tie, the first by name
 		for _, name := range slices.Sorted(maps.Keys(backends)) {
 			if len(backends[name]) > len(most) {
 				most = backends[name]
@@ -126,7 +126,7 @@ func (r *Results) Trials(c Cell) []Record {
 	return r.trials[cell]
 }
 
-// Readings returns the results of c by seed, taken from the records of c.Trained().
+// Readings returns the results of c by seed, from the experiment c.Trained(), which several cells share.
 func (r *Results) Readings(c Cell) map[uint64]Reading {
 	trials, name := r.Trials(c.Trained()), c.ReadingName()
 	readings := make(map[uint64]Reading, len(trials))
@@ -138,7 +138,7 @@ func (r *Results) Readings(c Cell) map[uint64]Reading {
 	return readings
 }
 
-// ReadOff returns records of c, made from the trials of c.Trained(): one for each trial with results for c (see
+// ReadOff returns records of c, made from trials of another cell, c.Trained(): one per trial with results for c (see
 // [Record.As]).
 func (r *Results) ReadOff(c Cell) (all []Record) {
 	for _, t := range r.Trials(c.Trained()) {
