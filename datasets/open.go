@@ -72,11 +72,11 @@ func (l Location) String() string {
 	return "embedded"
 }
 
-// Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache folder that holds
-// any of the data set's files, directly or in a subfolder named after the data set or "planetoid". For a data set that
-// is embedded, only o.Dir is searched before the embedded copy. Files in $NODEMASK_DATA would change every split:
-// Planetoid's files, for example, list Cora's nodes in another order than the embedded copy. The error is a
-// [*NameError] for an unknown name, a [*NotFoundError] for a data set that must be fetched.
+// Locate returns where [Open] would read a data set: the first of o.Dir, $NODEMASK_DATA and the cache folder that
+// holds any of the data set's files, directly or in a subfolder named after the data set or "planetoid". For embedded
+// data sets only o.Dir is searched before the embedded copy: files elsewhere may order nodes differently (as
+// Planetoid's do for Cora), which would change every split. The error is a [*NameError] for an unknown name, a
+// [*NotFoundError] for a data set that must be fetched.
 func Locate(name string, o OpenOptions) (Location, error) {
 	info, err := lookup(name)
 	if err != nil {
@@ -157,7 +157,7 @@ func choices(name, text, format string) (c graphfile.Choice, err error) {
 	return c, nil
 }
 
-// One file is enough, because reading the data set reports missing files.
+// holdsAny needs one file only: reading the data set reports missing files.
 func holdsAny(dir string, files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool {
 		_, err := os.Stat(filepath.Join(dir, f.Name))

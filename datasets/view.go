@@ -33,7 +33,7 @@ func (s Setting) Check() error {
 type Arrivals string
 
 const (
-	// AllEdges adds every edge between present nodes, as in the paper. It is the default.
+	// AllEdges, the default, adds arriving nodes with all edges to nodes then in the graph, as the paper does.
 	AllEdges Arrivals = "all-edges"
 	// TrainEdges adds only edges with a train node at one end or both.
 	TrainEdges Arrivals = "train-edges"
@@ -60,7 +60,7 @@ type Phase struct {
 	Score []int32    // positions in Nodes of the nodes to score (train, validation or test nodes), ascending
 }
 
-// View is what a model sees of a split graph in each phase. Phases may share memory: do not change them.
+// View is what a model sees of a graph. The phases Train, Validation and Test may share memory: do not change them.
 type View struct {
 	Setting                 Setting
 	Arrivals                Arrivals

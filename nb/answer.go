@@ -34,8 +34,8 @@ func Levels() {
 	Table(Must1(saved().GINTable()))
 }
 
-// Departures shows masking's effect on Cora if one choice departs from the main interpretation of the paper
-// (PROTOCOL-2.md).
+// Departures shows masking's effect on Cora when one choice at a time departs from the main interpretation of the
+// paper (PROTOCOL-2.md).
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {

@@ -36,8 +36,8 @@ func publishedText(c record.Cell) string {
 	return "–"
 }
 
-// OverSizes charts recorded and published macro F1 over train set size, with 95 % intervals. The experiments must
-// share a graph and setting; their own train set sizes are ignored.
+// OverSizes charts the cells' recorded and published macro F1 over train set size, with 95 % intervals. The cells
+// must share a graph and setting; their train set sizes are ignored.
 func OverSizes(cells ...record.Cell) {
 	check(cells)
 	c := overSizes(Recorded(), cells...)

@@ -9,9 +9,9 @@ import (
 	"nodemask/datasets"
 )
 
-// Explore shows a graph and the aggregation tree T_root^hops. A click makes a node the root, a Shift-click masks a
-// node; readers can also choose hops and play epochs, each with a random mask. In a labelled graph half of the nodes
-// are train nodes, and random masks hide only these. Without scripts Explore shows a picture.
+// Explore shows a graph and the aggregation tree T_root^hops. Readers can make a node the root (click), mask a node
+// (Shift-click), choose hops and play epochs, each with a random mask. Explore makes half of a labelled graph's nodes
+// train nodes, and random masks hide only these. Without scripts Explore shows a picture.
 func Explore(g *datasets.Graph, root int32, hops int, masked ...int32) {
 	o := drawing(g)
 	var trainNodes []int32

@@ -26,7 +26,7 @@ type Swept struct {
 	models  []string
 	rates   []float64
 	splits  int
-	cells   map[string][]record.Cell // each model's experiments, in the order of the field rates
+	cells   map[string][]record.Cell // each model's experiments, one per keep rate, in the order of rates
 	results *record.Results
 }
 

@@ -93,7 +93,9 @@ func run(t worker.Training, quiet bool) {
 	}
 }
 
-const collapseMargin = 3 // percentage points of macro F1, as in stats.Metrics.Collapsed
+// A collapsed trial beats a constant prediction by at most this many percentage points of macro F1 (see
+// stats.Metrics.Collapsed).
+const collapseMargin = 3
 
 func trainInto(ctx context.Context, p *notebook.Progress, labels map[string]string, t worker.Training) (ran int,
 	err error) {

@@ -44,7 +44,7 @@ func Start(t *testing.T, limit time.Duration) context.Context {
 	return nil
 }
 
-// Tab is a page in the browser. Its errors, console messages and network requests fail the test.
+// Tab is a browser page. Exceptions, console messages, dialogs and requests to other servers fail the test.
 type Tab struct {
 	*testing.T
 	ctx  context.Context

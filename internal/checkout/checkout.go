@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// built is the project's folder, in programs that 'make test' and the notebook kernel build into temporary folders.
-// The linker's flag -X sets this variable, because with -trimpath the paths of source files do not show this folder.
+// built is the path of the project's folder, or "". 'make test' and the notebook kernel set this variable by the
+// linker's flag -X, as their programs lie in temporary folders and -trimpath leaves the folder out of source paths.
 var built string
 
 // Root returns the clone of this project in which this program is installed, or else the clone from which it was built.

@@ -166,7 +166,7 @@ func (f Test) run(t *testing.T, folder, inject string) (log string, ended error)
 	return string(written) + said.String(), ended
 }
 
-// Left returns the folder's file names. It requires that no temporary file is left.
+// Left returns the folder's file names. A temporary file left there fails the test.
 func Left(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

@@ -39,7 +39,7 @@ func Build(ctx context.Context, p Program) (said []byte, err error) {
 		return nil, err
 	}
 	lock := flock.New(filepath.Join(folder, ".lock"))
-	// If locking fails, go on: concurrent builds may then overwrite each other's results, but only by whole files.
+	// If locking fails, go on: concurrent builds may then replace each other's files, but only by complete files.
 	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil && ctx.Err() != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func groups(system fs.FS) (all []Left) {
 				continue
 			}
 		}
-		// In a container the group may be mounted at root itself, so that its full path does not exist there.
+		// In a container the folder root may be the process's control group itself, and lack the group's full path.
 		for group := path.Clean("/" + parts[2]); ; group = path.Dir(group) {
 			folder := path.Join(root, group)
 			if most, ok := numberOf(system, path.Join(folder, limit), ""); ok && most < unlimited {
@@ -117,7 +117,7 @@ func numberOf(system fs.FS, name, key string) (number int64, ok bool) {
 
 const (
 	anyway  = 256 << 20 // bytes of memory that reading any file may take, however small the file
-	perByte = 64        // additional bytes allowed for each byte of the file
+	perByte = 64        // bytes that reading may allocate per byte of the file, beyond a fixed amount
 )
 
 // [Budget.Take] checks free memory each time another checkInterval bytes have been taken. reserve is the number of

@@ -41,7 +41,7 @@ type Backend struct {
 	// with AVX2. "" promises nothing.
 	Digits string
 
-	asked string // the id that reopens the backend
+	asked string // id, options included, that reopens the backend
 	end   func()
 }
 
@@ -77,8 +77,8 @@ func (b *Backend) String() string {
 	return text
 }
 
-// Kernel returns what sums over neighbours: "fused" means this project's loops, "scatter" means GoMLX's scatter
-// operation.
+// Kernel names the implementation of sums over neighbours: "fused" (this project's loops) or "scatter" (GoMLX's
+// scatter operation).
 func (b *Backend) Kernel() string {
 	if b.OnGPU() || b.KernelsLost != nil {
 		return string(kernels.ScatterKernel)
@@ -293,7 +293,7 @@ func openXLA(config string, onOneCore bool) (*Backend, *Error) {
 }
 
 // ForJobs returns a function, open, that opens the backend for a parallel job. The job's goroutine must call open
-// before anything else. XLA on a CPU gets one core per job, as two threads on one core are slower than one thread.
+// first. On a CPU, XLA gets one core per job, so that jobs do not compete for cores.
 func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 	if err := gomlx.CheckOpen(b); err != nil {
 		return nil, err
@@ -302,8 +302,8 @@ func (b *Backend) ForJobs() (open func(job int) (*Backend, error), err error) {
 		return func(int) (*Backend, error) { return b, nil }, nil
 	}
 	defer gomlx.Guard(&err, "preparing jobs")
-	// XLA starts the compiler threads of all clients at the first compilation. If a job compiled first, these threads
-	// would stay on that job's core, so compile something now.
+	// XLA starts all clients' compiler threads at the first compilation, on the compiling thread's cores. Jobs will
+	// have one core each, so compile something now.
 	if _, err := graph.CallOnce(b.Backend, graph.Neg, float32(0)); err != nil {
 		return nil, gomlx.Error(err)
 	}
@@ -380,8 +380,8 @@ func gomlxPlaces(name string) (places []pluginPlace) {
 	return places
 }
 
-// installedPlaces returns where the plugin called name may be installed. roots are folders where this project may be.
-// If a root is in site-packages, a Python wheel installed it, and the plugin may be in a folder next to that root.
+// installedPlaces returns where the plugin called name may be installed. roots are folders that may be this
+// project's. A root in site-packages is from a Python wheel; the plugin may then be in a folder next to the root.
 func installedPlaces(name string, roots []string) []pluginPlace {
 	set, ok := setUp[name]
 	if !ok {

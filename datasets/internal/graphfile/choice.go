@@ -5,7 +5,7 @@ import "context"
 // Choice is the user's choice of a file's class and mask columns.
 type Choice struct {
 	Label string // name of the class column or attribute; "": one of the usual names
-	Mask  int    // index of the mask column, counted from 1; 0: all columns
+	Mask  int    // index from 1 of the split (mask column) to read; 0: all splits
 }
 
 type choiceKey struct{}

@@ -19,7 +19,7 @@ type Classes struct {
 	nulls int
 }
 
-// Add returns the number of a class, or [Unlabelled] if the name is empty, NaN or null.
+// Add returns the index of a new or known class, or [Unlabelled] if the name is empty, NaN or null.
 func (c *Classes) Add(name string) int32 {
 	switch {
 	case name == "":

@@ -62,7 +62,7 @@ type TokenReader struct {
 	depth  int
 }
 
-// Next starts a token.
+// Next tells t that a new token follows, and reads nothing.
 func (t *TokenReader) Next() error {
 	t.read = 0
 	if t.tokens++; t.tokens%4096 == 0 {

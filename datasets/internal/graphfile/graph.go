@@ -85,8 +85,8 @@ func (g *Graph) AllNotes() []string {
 // MasksSplit is the name of a split made of masks, for [Graph.SetSplit].
 const MasksSplit = "the split of train_mask, val_mask and test_mask"
 
-// SetSplit sets Splits to the given splits without their unlabelled nodes, or adds a note that says why it cannot. If
-// present is false, it does nothing. Notes call the splits by the given name. Node numbers in a set must ascend.
+// SetSplit sets Splits to the given splits without their unlabelled nodes, or adds a note on why it cannot. name is
+// what notes call the splits. Each split lists train, validation and test nodes, ascending.
 func (g *Graph) SetSplit(name string, present bool, splits ...[3][]int32) {
 	if !present {
 		return

@@ -35,8 +35,8 @@ type Columns struct {
 	Notes     []string
 }
 
-// Columns finds the meaning of a node table's columns by their names. A column whose first value is text is no feature.
-// The class column is the first name in the parameter labels that the header contains.
+// Columns recognises a node table's columns by their names. A column whose first value is text is no feature. The
+// class column is named by the first of labels that occurs in the header.
 func (t *Table) Columns(labels ...string) (Columns, error) {
 	c := Columns{Label: Find(t.Header, labels...), Masks: [3]int{-1, -1, -1}}
 	var err error

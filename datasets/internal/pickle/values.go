@@ -27,7 +27,7 @@ type (
 		Key      string
 		Elements int64
 	}
-	// Tensor is a view of a storage. The reader of tensors must check that its elements lie within the storage.
+	// Tensor is a view of a storage. Code that reads a Tensor must check that the elements lie within the storage.
 	Tensor struct {
 		Storage        *Storage
 		Offset         int64
