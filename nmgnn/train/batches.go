@@ -112,7 +112,7 @@ func (t *batchTrainer) predict(ctx context.Context, phase datasets.Phase, trial 
 	return t.onGraph(classes), nil
 }
 
-// Cache returns a cache in unnamed files, which last until the program ends.
+// Cache returns the trial's cache. Hidden representations are in temporary files without names until the program ends.
 func (t *batchTrainer) Cache(ctx context.Context, trial *Result) (_ *cached.Cache, err error) {
 	defer gomlx.Guard(&err, "caching")
 	e := t.train

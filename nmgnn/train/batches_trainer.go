@@ -37,7 +37,7 @@ type batchTrainer struct {
 	validation *engine // equals train if both have the same graph
 	targets    *targets
 	scored     scored
-	epoch      *model.Exec // program for batches with nodes in the loss
+	epoch      *model.Exec // training program for clusters with train nodes
 	// program for batches whose nodes are not in the loss but whose outputs are cached; may be nil
 	push  *model.Exec
 	start firstValues
@@ -134,7 +134,7 @@ func (t *batchTrainer) compileStep(learns bool) (*model.Exec, error) {
 				panic(err)
 			}
 			if layer == 0 {
-				own = nil // start anew: the program may be built twice
+				own = nil // in case the computation graph is built again
 			}
 			own = append(own, firstRows(h, e.shape.own))
 			others := SliceAxis(cached.NodeValue(h.Graph()), 0, AxisRangeToEnd(e.shape.own))

@@ -13,9 +13,9 @@ const (
 
 // partition divides the nodes into parts with few edges between them. First each node is a group, and nodes move to the
 // group that holds most of their neighbours and is not full (size-constrained label propagation; Meyerhenke, Sanders
-// and Schulz 2014). Then the groups, in breadth-first order, are cut into parts, and nodes move between parts by the
-// same rule. Node numbers ascend in a part. No part is empty; the largest has at most 1.05 times the mean size, rounded
-// up. Time is linear in edges; the result is deterministic.
+// and Schulz 2014). Then the list of nodes, by group in breadth-first order, is cut into parts, between which nodes
+// move by the same rule. Node numbers ascend in a part. No part is empty or larger than 1.05 times the mean size,
+// rounded up. Time is linear in edges; the result is deterministic.
 func partition(g *csr.Graph, parts int) [][]int32 {
 	n := g.NumNodes()
 	parts = min(max(parts, 1), n)

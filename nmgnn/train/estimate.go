@@ -95,10 +95,10 @@ const (
 	xlaClientBytes                = 80e6
 
 	weightCopies = 5 // weights, gradients, Adam's two moments, the best weights
-	outputCopies = 5 // a layer's output, its gradient, and temporaries
+	outputCopies = 5 // arrays per layer in memory: output, gradient, 3 temporaries
 	passCopies   = 2 // copies of a layer's output in inference: on device and host
 	entryCopies  = 8
-	// copies of the logits
+	// copies of the logits that training holds in memory
 	scoreCopies = 2
 )
 

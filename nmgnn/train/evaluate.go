@@ -30,8 +30,8 @@ func (e *engine) last(i int) bool { return i == len(e.model.Layers)-1 }
 
 func (e *engine) readsFeatures(i int) bool { return i == 0 || e.last(i) && e.model.Readout.All }
 
-// layer compiles the program of layer i. The program returns the layer's output for a batch's own nodes. The last
-// layer's program instead returns these nodes' classes [own] and, if there are targets, the loss.
+// layer compiles the program of layer i, which returns the layer's output for a batch's own nodes. The last layer's
+// program instead returns these nodes' predicted classes, of shape [own nodes], and, if there are targets, the loss.
 func (e *engine) layer(i int) (*model.Exec, error) {
 	if e.layers[i] != nil {
 		return e.layers[i], nil

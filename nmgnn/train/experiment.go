@@ -300,14 +300,14 @@ type Result struct {
 	Arrivals  datasets.Arrivals // how new nodes joined; "" in the transductive setting
 	Nodes     *NodeCounts       // nil in the transductive setting and in results of [InBatches] or [Runner.Variants]
 	MAD       *stats.Smoothness // nil unless Experiment.Smoothness is set
-	Cached    *stats.Metrics    // test scores of cached prediction; nil unless CacheInference is set or Variants trained
+	Cached    *stats.Metrics    // test scores of cached prediction; set by CacheInference or Runner.Variants, else nil
 	Apart     *stats.Metrics    // test scores of cached prediction as if each new node arrived alone; may be nil
 	Cache     *cached.Cache     // nil unless Experiment.Keep is set
 }
 
 // NodeCounts counts the distinct nodes read to predict the test nodes.
 type NodeCounts struct {
-	// All is the number of nodes in the test graph. The paper reports it as the number of nodes read without a cache.
+	// All is the number of nodes in the test graph: the paper's count for prediction without cached representations.
 	All int
 	// Reached counts all nodes within k hops of a test node, test nodes included, where k is the number of layers.
 	Reached int

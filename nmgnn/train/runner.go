@@ -205,7 +205,7 @@ type program struct {
 	drops, attention, own bool
 }
 
-// programOf returns x's [program]: its settings without those that switchTo can change.
+// programOf returns settings of x that cannot change without recompiling (see [trainer.switchTo]).
 func programOf(x Experiment, readings bool) program {
 	p := x.Parameters
 	of := program{readings: readings, masks: p.KeepRate.Active(), drops: p.Dropout > 0,

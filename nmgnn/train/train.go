@@ -34,7 +34,7 @@ type trainable interface {
 	how() options
 	// Begin resets all training state for a new trial.
 	Begin(ctx context.Context, seed uint64) error
-	// Epoch trains for one epoch. It returns losses and scores for each view (train, validation and test graphs).
+	// Epoch trains for one epoch. It returns losses and scores for each view (a train, a validation and a test graph).
 	Epoch(ctx context.Context) ([]Epoch, []stats.Metrics, error)
 	Weights() ([]infer.Weight, error)
 	// Predict predicts the class of every node of the whole graph with the trial's weights; nodes outside the test
@@ -72,8 +72,8 @@ func trainBy(ctx context.Context, p trainable, seed uint64,
 	return trial, nil
 }
 
-// follow trains until all rules have stopped, and fills in their results. It stops once the training loss is not
-// finite, as no later epoch could be better.
+// follow trains until every early-stopping rule would stop, and stores each rule's result in rules. It also stops when
+// the training loss is not finite: no later epoch could be better.
 func follow(ctx context.Context, p trainable, seed uint64, rules []stopped,
 	report func(epoch int, e Epoch)) (history []Epoch, err error) {
 	if err := p.Begin(ctx, seed); err != nil {

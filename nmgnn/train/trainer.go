@@ -187,7 +187,7 @@ func (t *trainer) forward(scope *model.Scope, graph *Graph, phase *nmgnn.Loaded,
 }
 
 // compileStep compiles one epoch (see [trainStep.compile]). The program returns the training loss. If validate is true,
-// it also returns, for each validation graph, the loss and the classes of the scored nodes.
+// it also returns, for each validation graph, the loss and predicted classes of the validation nodes.
 func (t *trainer) compileStep(validate bool) (*model.Exec, error) {
 	step := trainStep{Model: t.model, Data: t.train.data, Masks: t.options.KeepRate.Active(),
 		ZeroOne: !t.options.Rescale, Regulariser: t.options.regulariser(), Rates: t.rates,
@@ -310,7 +310,7 @@ func (t *trainer) switchTo(view *datasets.View, o options) error {
 	if err := t.rates.Replace(o.rates()); err != nil {
 		return err
 	}
-	o.Rates = t.options.Rates // the compiled program looks rates up by the values they had when it was compiled
+	o.Rates = t.options.Rates // keep the rates of compilation, the keys by which programs find current rates
 	o.Regulariser, o.RegulariserRate = t.options.Regulariser, t.options.RegulariserRate
 	otherFeatures := o.NormalizeFeatures != t.options.NormalizeFeatures
 	t.view, t.options = view, o

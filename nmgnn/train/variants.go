@@ -55,9 +55,9 @@ func (t *trainer) variants(ctx context.Context, seed uint64) (results []*Result,
 }
 
 // Variants trains once and returns a result for each combination of [hyper.StopOns] and, in the inductive setting,
-// [datasets.AllArrivals], because the paper leaves both open. Inductive results also have the test scores of cached
-// prediction. Results lack weights and predictions. Variants ignores the experiment's StopOn, Arrivals and measurements
-// after training.
+// [datasets.AllArrivals], because the paper leaves both open. Inductive results also have test scores of cached
+// prediction. Results lack weights and predictions. Variants ignores x's settings StopOn, Arrivals, Smoothness,
+// CacheInference and Keep.
 func (r *Runner) Variants(ctx context.Context, x Experiment, seed uint64) ([]*Result, error) {
 	x.Arrivals, x.Parameters.StopOn = datasets.AllEdges, hyper.StopOnLoss
 	if err := x.Check(); err != nil {

@@ -16,7 +16,7 @@ import (
 type Answer struct {
 	Question
 	Reading Reading
-	Splits  int     // number of splits on which all trials ran
+	Splits  int     // number of splits with no trial missing
 	Effect  *Effect // nil if Splits < 2
 	P       float64 // p-value of Effect; 1 if Effect is nil
 	Verdict Verdict
@@ -27,18 +27,18 @@ type Choice struct {
 	AllEdges   bool // new nodes bring all their edges, not only those to train nodes
 	SelfMasked bool // in GAT and SGAT, a masked node does not aggregate from itself (the paper's eqs. 7 and 9)
 	Fair       bool // unmasked GAT and SGAT train without attention dropout, as the masked ones do
-	// With StopF1, early stopping follows macro F1 instead of loss and accuracy. With RawFeatures, GIN's features are
-	// not divided by their sum. The paper states neither.
+	// With StopF1, early stopping follows macro F1 instead of loss and accuracy. With RawFeatures, GIN does not
+	// divide a node's features by their sum. The paper leaves both choices open.
 	StopF1, RawFeatures bool
 	Rescale             bool // divide terms that masking keeps by the keep rate p; not in the paper
 }
 
-// Choices returns the second protocol's choices. The first choice is the main interpretation of the paper.
+// Choices returns all ways to resolve the paper's two contradictions. The first way is the main interpretation.
 func Choices() []Choice {
 	return []Choice{{}, {AllEdges: true}, {SelfMasked: true}, {AllEdges: true, SelfMasked: true}}
 }
 
-// ForGIN returns the exploratory choices for GIN.
+// ForGIN returns the exploratory variants of GIN's setup.
 func ForGIN() []Choice { return []Choice{{Rescale: true}, {StopF1: true}, {RawFeatures: true}} }
 
 type step struct {
@@ -92,7 +92,7 @@ func (c Choice) reading(axes []Axis, setting datasets.Setting) Reading {
 	return r
 }
 
-// On returns q with the choice applied to each interpretation of the paper in q.Readings.
+// On returns q with each interpretation in q.Readings changed to c's options.
 func (c Choice) On(q Question) Question {
 	taken := c.reading(q.Axes, q.Setting)
 	var only []Reading
@@ -109,9 +109,8 @@ func (c Choice) On(q Question) Question {
 	return q
 }
 
-// Levels returns three variants of the question on GIN in part [Stated] of the protocol. In divided, each node's
-// features are divided by their sum. onF1 is the same, but with early stopping on macro F1. In raw, features are
-// unchanged.
+// Levels returns three questions on what masking adds to GIN in part [Stated] of the protocol. In divided, each node's
+// features are divided by their sum. onF1 is the same with early stopping on macro F1. In raw, features are unchanged.
 func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question, err error) {
 	divided, err = QuestionOf(Stated, data, "gin", setting)
 	if err != nil {
@@ -131,9 +130,8 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Ask returns the effect that contrast defines. It takes the main interpretation of the paper (PROTOCOL-2.md), with
-// the departures that the parameter choice sets. The answer has no verdict, and its p-value is not corrected for
-// multiple tests.
+// Ask returns the effect that contrast defines. It follows the main interpretation of the paper (PROTOCOL-2.md), except
+// where choice departs from it. The answer has no verdict, and its p-value is not corrected for multiple tests.
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)
@@ -188,9 +186,9 @@ func WithChoice(choice Choice) (rows []Row) {
 	return rows
 }
 
-// Answers returns each row's answers, by data set and setting. P-values are Holm-corrected together. If a row's choice
-// changes nothing in a setting, the answer there is left out of the correction. An incomplete answer counts with a
-// p-value of 1.
+// Answers returns in grid[i] the answers to rows[i], one per data set and setting. P-values are Holm-corrected
+// together, except where the options set in a row's Choice change nothing in the setting. An incomplete answer counts
+// with p-value 1.
 func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 	var p []float64
 	var of []*float64
@@ -255,9 +253,9 @@ func (a Answer) BySize() ([]Gain, error) {
 	return all, nil
 }
 
-// Robust counts distinct interpretations of the paper, from part [Stated] of the protocol and from [Choices]. The
-// result readings counts those whose trials have all run; above and below count those whose effect is significantly
-// above, or significantly below, -contrast.Margin.
+// Robust counts distinct interpretations of the paper, from part [Stated] of the protocol and [Choices]. It returns
+// how many have all trials, and in how many of these the effect is significantly above, or significantly below,
+// -contrast.Margin.
 func Robust(r *record.Results, data, model string, setting datasets.Setting,
 	contrast Contrast) (readings, above, below int, err error) {
 	q, err := QuestionOf(Stated, data, model, setting)

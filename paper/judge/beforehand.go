@@ -22,8 +22,8 @@ type Case struct {
 	Setting      datasets.Setting `json:"setting"`
 	TrainPercent int              `json:"train_percent"`
 	Quantities
-	// Fragility is the gain of GIN without masking, in points of macro F1, if early stopping follows macro F1 instead
-	// of loss and accuracy.
+	// Fragility is how many points of macro F1 unmasked GIN gains if early stopping follows macro F1, not loss and
+	// accuracy.
 	Fragility float64 `json:"fragility"`
 	// Masked and Rescaled are the effects of masking without and with rescaling.
 	Masked   CaseEffect `json:"masked"`
@@ -125,8 +125,8 @@ func CaseQuantities() []Quantity {
 	}
 }
 
-// Correlation is Spearman's rank correlation, over cases, between a [Quantity] and masking's effect, with a 95 %
-// interval from a bootstrap over graphs.
+// Correlation is Spearman's rank correlation, over cases (graph, setting, train set size), between a [Quantity] and
+// masking's effect. A bootstrap over graphs gives the 95 % interval.
 type Correlation struct {
 	Quantity       string
 	Rho, Low, High float64
@@ -205,7 +205,7 @@ func ranks(x []float64) []float64 {
 }
 
 // Rule predicts masking's effect. If the field By is empty, the prediction is the field Says. Otherwise By names a
-// quantity. The rule Low predicts if the quantity is below At, else the rule High.
+// quantity: if it is below At, the rule Low makes the prediction, else the rule High.
 type Rule struct {
 	Says      Verdict
 	By        string
@@ -254,7 +254,7 @@ type Fitted struct {
 	Complete                      bool // all of the protocol's cases and splits ran
 }
 
-// Beats reports whether the rule is right more often than expecting no effect.
+// Beats reports whether the rule is right more often than the constant guess "no effect".
 func (f Fitted) Beats() bool { return f.Right > f.Nothing }
 
 // Fit returns the rule with the best leave-one-graph-out score, for masking without or with rescaling.
