@@ -13,7 +13,7 @@ import (
 type Forest struct {
 	ID, Title, Caption string
 	XLabel             string
-	// Width is in pixels; 0 means 760. SVG widens a drawing whose text leaves too little room for effects.
+	// Width is in pixels; 0 means 760. [Forest.SVG] widens the drawing if text leaves too little room for intervals.
 	Width   float64
 	Groups  []ForestGroup
 	Columns []string // titles of the text columns on the right

@@ -54,8 +54,8 @@ type block struct {
 	Table
 	*strings.Builder
 	columns []int
-	// twoLines is true if some number has a second line. Then every number gets a second line, maybe blank, so that
-	// first lines align.
+	// twoLines is true if columns of [Table].Under stand below numbers. Then every number gets a second line, maybe
+	// blank, so that first lines align.
 	twoLines bool
 }
 

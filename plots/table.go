@@ -15,7 +15,7 @@ type Field struct {
 	Note string // tooltip, only in HTML
 	Bold bool
 	Down bool // with Bold: the value is below what it is compared with
-	// Cell holds the data from which a script can compute the number again; "" if there is none.
+	// Cell is text in HTML from which scripts can compute the shown number; "" if there is none.
 	Cell string
 }
 
@@ -119,15 +119,15 @@ func (t Table) labels() int { return max(t.TextColumns, 1) }
 //   - text is for the terminal: a bold cell ends in *, or in ↓ if Down is set.
 //   - markdown is a GitHub table without lines between groups.
 //   - csv has only header and rows. Line ends inside a cell become newline characters.
-//   - html is a <table> with a <tbody> for each group. With Under, Blocks or Sections, html is a <figure> with one
-//     <table> for each block of columns.
+//   - html is a <table> with a <tbody> per group. If Under, Blocks or Sections is set, html is a <figure> with a
+//     <table> per block of columns.
 //
-// Render returns an error unless all of this holds:
+// Render returns an error unless:
 //
 //   - every row is as long as the header;
 //   - TextColumns is at most the length of the header;
-//   - Groups ascend and begin after the first row;
-//   - Under and Blocks ascend and begin after the first column of numbers;
+//   - Groups holds ascending indexes of rows after the first;
+//   - Under and Blocks hold ascending indexes of columns after the first column of numbers; and
 //   - if Sections is set, TextColumns is at least 2.
 func (t Table) Render(f Format) (string, error) {
 	if err := t.Check(); err != nil {

@@ -51,9 +51,9 @@ func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 		return 0, err
 	}
 
-	// A row of zeros has distance 1 from all other rows. For any other row, with u_i = h_i/|h_i|, Σ_j D_ij is the sum
-	// of |u_i-u_j|²/2 over rows that are not zeros, minus the distances that count as 0 (d.nearSum), plus 1 for each
-	// row of zeros.
+	// A row of zeros has distance 1 from every other row. To get Σ_j D_ij for any other row i, add up |u_i-u_j|²/2
+	// over nonzero rows j, where u_i = h_i/|h_i|. Subtract d.nearSum (distances that count as 0). Add 1 per row of
+	// zeros.
 	total, counted := float64(zeros), zeros
 	for _, d := range found {
 		far := nodes - d.near
@@ -174,9 +174,9 @@ func directions(units []float64, width int) []direction {
 	return found
 }
 
-// findNear finds the pairs of directions (distinct rows of length 1) whose distance counts as zero. It skips pairs
-// whose shadows (see [direction].shadow) differ by more than reach, because their distance is larger, too. Squared
-// distances are added up as integers, so the order of addition does not matter.
+// findNear finds the pairs of directions (distinct rows scaled to norm 1) whose distance counts as zero. It skips
+// pairs whose shadows (see [direction].shadow) differ by more than reach, because their distance is larger, too. Each
+// direction's squared distances are added up as integers, so their order does not matter.
 func findNear(ctx context.Context, ds []direction, nodes int) error {
 	const reach = madZeroChord + 1e-10 // 1e-10 allows for rounding errors of direction.shadow
 	const zero = madZeroChord * madZeroChord

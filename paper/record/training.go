@@ -135,8 +135,8 @@ func (c Cell) Read(seed uint64, split string, readings Readings) Record {
 		Resplit: true, Parameters: c.Parameters, Seed: seed, SplitSeed: seed, SplitHash: split, Readings: readings}
 }
 
-// As returns a record of c. Its results are those that r has for c's stopping rule and c's way for new nodes to join
-// the graph. As also returns whether r has them. The returned record lacks accuracy, micro F1 and losses.
+// As returns a record of c with the one of r's results that has c's stopping rule and c's rule for adding new nodes to
+// the graph. It returns false if r has no such result. The record lacks accuracy, micro F1 and losses.
 func (r Record) As(c Cell) (Record, bool) {
 	reading, ok := r.Readings[c.ReadingName()]
 	c.Readings, r.Readings, r.Protocol = false, nil, ""

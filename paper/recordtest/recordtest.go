@@ -1,4 +1,4 @@
-// Package recordtest makes plausible records for tests.
+// Package recordtest makes plausible trial records for tests.
 package recordtest
 
 import (
@@ -36,7 +36,8 @@ func Records(c record.Cell, f1 ...float64) (all []record.Record) {
 	return all
 }
 
-// Read returns a record with all [record.Readings] of c. score returns macro F1 in percent, without and with the cache.
+// Read returns a record of c with a result per stopping rule and way of arrival. score returns macro F1 in percent,
+// without and with the cache.
 func Read(c record.Cell, seed uint64, score func(on hyper.StopOn, way datasets.Arrivals) (f1, cached float64),
 ) record.Record {
 	all := record.Readings{}

@@ -15,10 +15,10 @@ import (
 	"nodemask/plots"
 )
 
-// Aggregates plots masking's gain, in points of macro F1, against a ratio, for GIN and SGAT. The ratio is the mean
-// norm of test nodes' aggregates, divided by that of train nodes' aggregates under masking. Aggregates are those of
-// the first layer before training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0), SGAT's mean (eq. 9).
-// rank is Kendall's rank correlation of gain and ratio, which PROTOCOL-2.md predicts to be above 0.
+// Aggregates plots a point per model (GIN, SGAT), setting and train set size. y is masking's gain in points of macro
+// F1. x is the mean norm of test nodes' aggregates, divided by the mean norm of train nodes' masked aggregates.
+// Aggregates are the first layer's before training: GIN's sum over a node and its neighbours (eq. 8 with ε = 0),
+// SGAT's mean (eq. 9). PROTOCOL-2.md predicts that rank, Kendall's correlation of x and y, is above 0.
 func (e *Evidence) Aggregates(g *datasets.Graph) (c plots.Chart, rank float64, err error) {
 	c = plots.Chart{ID: "aggregates", Title: "What masking adds, over how much larger aggregates are in testing on " +
 		DataTitle(g.Name),

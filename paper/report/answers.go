@@ -90,9 +90,9 @@ var gainsCells = sync.OnceValue(func() (all []record.Cell) {
 	return record.Merged(all)
 })
 
-// Gains draws masking's gain on Cora by train set size, for GIN and GAT in both settings. Each panel has three curves:
-// the gain in the main interpretation of the paper (PROTOCOL-2.md), the gain when masked and unmasked models stop and
-// regularise alike, and the published gain.
+// Gains draws masking's gain on Cora by train set size, for GIN and GAT in both settings: as published, in the paper's
+// main interpretation (PROTOCOL-2.md), and in fair training (all GINs stop on validation F1, no GAT has attention
+// dropout).
 func (e *Evidence) Gains() (plots.Panels, error) {
 	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", OneScale: true, Width: 400,
 		XLabel: "% to train on", YLabel: "points",

@@ -122,7 +122,7 @@ func Artifacts() []Artifact {
 	return all
 }
 
-// Find returns the artifacts with the given ids, or all without ids.
+// Find returns the artifacts with these ids, or all artifacts if ids is empty.
 func Find(ids ...string) ([]Artifact, error) {
 	all := Artifacts()
 	if len(ids) == 0 {

@@ -65,7 +65,8 @@ func (c Curve) seeds(r *record.Results) (all []uint64) {
 	return all
 }
 
-// bestElsewhere chooses the included keep rate with the best mean score over all seeds except seed.
+// bestElsewhere returns seed's score at the keep rate with the best mean over other seeds (others counts them).
+// include filters keep rates.
 func (c Curve) bestElsewhere(r *record.Results, seed uint64, include func(p float64) bool) (score float64, others int) {
 	best := math.Inf(-1)
 	for _, p := range c.Points {
@@ -231,8 +232,8 @@ func judgeTrained(r *record.Results, unit string, all []comparison, said, out []
 	return v
 }
 
-// slopes returns, for each split, the slope of the best keep rate over log₂ of the number of layers, times sign. It
-// returns nil unless all points have the same splits.
+// slopes fits a line per split: the best keep rate over log₂ of the number of layers. It returns the slopes times
+// sign, or nil if the panel's points differ in splits.
 func slopes(r *record.Results, panel []Curve, sign float64) (all []difference) {
 	first := r.Trials(panel[0].Points[0].Entry.Cell)
 	for split, of := range first {

@@ -65,7 +65,7 @@ func publishedContrast(data string, c judge.Contrast) *float64 {
 	return &mean
 }
 
-// Statistical tests are not needed, because the number of nodes depends only on the split.
+// No statistical test is needed: how many nodes caching involves depends only on the split.
 func claimsOfNodes(id, data string) []Claim {
 	p, on := publishedCaching(data), " ("+DataTitle(data)
 	all := float64(p.nodes)

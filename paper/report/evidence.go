@@ -10,8 +10,8 @@ import (
 	"nodemask/plots"
 )
 
-// Evidence holds the trials behind tables and protocols (paper/PROTOCOL*.md, rules fixed before trials). Methods load
-// trials when called: check [Evidence.Err] afterwards.
+// Evidence holds the trials behind tables and verdicts. Protocols (paper/PROTOCOL*.md) are rules fixed before trials.
+// Methods load trials when called: check [Evidence.Err] afterwards.
 type Evidence struct {
 	Records *record.Results
 	// OnError, if set, receives each error in loading records.

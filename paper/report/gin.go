@@ -23,8 +23,8 @@ func average(x []float64) (mean float64) {
 
 const addedLater = "†: added after first results were seen."
 
-// GINTable returns unmasked GIN's score and masking's gain: as published, in the main interpretation of the paper
-// (PROTOCOL-2.md), and with each choice of [judge.ForGIN].
+// GINTable returns unmasked GIN's score and masking's gain: as published, in the main ("cited") interpretation of the
+// paper (PROTOCOL-2.md), and with each departure in [judge.ForGIN].
 func (e *Evidence) GINTable() (plots.Table, error) {
 	t := plots.Table{ID: ginID, Title: "GIN without masking, and what masking adds",
 		Header: []string{"data, nodes", "paper: without", "adds", "cited reading: without", "adds"},

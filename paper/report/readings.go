@@ -11,15 +11,15 @@ import (
 	"nodemask/plots"
 )
 
-// ReadingsID names the figure of masking's effect in every interpretation ("reading") that the paper's text allows.
-// ReadingsFile, in the folder of results, holds these effects.
+// ReadingsID names the plot of masking's effect in every possible interpretation ("reading") of the paper.
+// ReadingsFile, in the folder of results, holds the plotted effects.
 const (
 	ReadingsID   = "readings"
 	ReadingsFile = "readings.csv"
 )
 
-// DrawReadings draws masking's effect on GIN, on Cora and CiteSeer, under each of the interpretations of the paper in
-// file, which has the format of [ReadingsFile].
+// DrawReadings draws masking's effect on GIN, on Cora and CiteSeer, in each interpretation of the paper. It reads
+// effects from file, in the format of [ReadingsFile].
 func DrawReadings(file io.Reader) (plots.Panels, error) {
 	p := plots.Panels{ID: ReadingsID, Title: "What node masking changes in every reading of the paper's text",
 		XLabel: "readings, sorted by effect (%)", YLabel: "points gained",

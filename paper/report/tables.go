@@ -396,7 +396,7 @@ func Unmasked(c record.Cell) record.Cell {
 	})
 }
 
-// Label returns an experiment's model and differences from [paper.Cell].
+// Label names an experiment by its model and its differences from [paper.Cell].
 func Label(c record.Cell) string {
 	return c.Label(usual(c), paper.MaskedKeepRate)
 }

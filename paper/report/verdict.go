@@ -115,8 +115,8 @@ func overPairs(unit string, all []comparison) func(*Evidence) Verdict {
 	return func(e *Evidence) Verdict { return judgePairs(e.Records, unit, all) }
 }
 
-// judgePairs grades a claim by [grade]. For the pooled effect, each seed's differences are first averaged over the
-// comparisons.
+// judgePairs grades a claim by [grade]. The pooled effect averages [comparison].differences over comparisons, then
+// over seeds.
 func judgePairs(r *record.Results, unit string, comparisons []comparison) Verdict {
 	v, run, trials, published := Verdict{Unit: unit}, 0, math.MaxInt, 0.0
 	places, bySeed := make([][]float64, len(comparisons)), make([]map[uint64]float64, len(comparisons))
@@ -248,8 +248,8 @@ func grade(pooled stats.TTest, k, m, n int, published *float64) judge.Grade {
 	return judge.CannotTell
 }
 
-// judgeCited grades a claim by PROTOCOL-2.md. The grade is [judge.NotRun] while splits are missing. published is the
-// paper's mean effect over train set sizes, or nil.
+// judgeCited grades a claim by PROTOCOL-2.md. The grade is [judge.NotRun] while splits are missing. published is
+// contrast's mean over train set sizes in the paper; nil if there is none.
 func (e *Evidence) judgeCited(data, model string, setting datasets.Setting, choice judge.Choice,
 	contrast judge.Contrast, published *float64) Verdict {
 	a, err := judge.Ask(e.cited, data, model, setting, choice, contrast)
@@ -302,15 +302,15 @@ func (e *Evidence) corrected(a judge.Answer, choice judge.Choice, contrast judge
 	return find(grid[at], a.Data, a.Setting).P, nil
 }
 
-// gradeCited grades the claim that an effect is above threshold. The threshold is 0 or, for the claim "loses at most
-// one point", -1 point. If threshold is 0, [judge.VerdictOf] decides whether the effect is above or below 0. Otherwise
-// the whole 95 % interval must be above or below the threshold. The first condition that holds decides:
+// gradeCited grades the claim that an effect is above threshold: 0 or, for the claim "loses at most one point", -1
+// point. The effect is clearly above or below 0 if [judge.VerdictOf] returns "helps" or "hurts". It is clearly above
+// or below -1 if its whole 95 % interval is. The first condition that holds decides:
 //
-//   - reproduced: the effect is above the threshold, unless v.Published > 0 and the whole interval is above
-//     2·v.Published or below v.Published/2.
-//   - contradicted: the effect is below the threshold.
-//   - under a point: [judge.VerdictOf] returns this verdict for threshold 0.
-//   - same direction: any other effect above the threshold; or nine in ten single comparisons are above it.
+//   - reproduced: clearly above threshold, unless v.Published > 0 and the whole interval is above 2·v.Published or
+//     below v.Published/2.
+//   - contradicted: clearly below threshold.
+//   - under a point: for threshold 0, [judge.VerdictOf] returns this verdict.
+//   - same direction: clearly above threshold, or at least nine in ten single comparisons have means above threshold.
 //   - can't tell: none of these.
 func (v *Verdict) gradeCited(places [][]float64, pooled stats.TTest, p, threshold float64) error {
 	singles, err := v.tally(places, threshold)

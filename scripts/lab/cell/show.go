@@ -99,7 +99,7 @@ var quiet = []string{"Tree", "Reading", "Sweep"}
 func shows(file *ast.File, x ast.Expr, project string) bool {
 	call, ok := x.(*ast.CallExpr)
 	if !ok {
-		return true // Go rejects expressions other than calls on a line of their own
+		return true // Go rejects a + b as a statement, but not nb.Show(a + b)
 	}
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
