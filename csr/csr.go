@@ -227,8 +227,9 @@ func (g *Graph) All() iter.Seq2[int32, int32] {
 
 // IsSymmetric reports whether (u, v) is stored for every stored edge (v, u).
 func (g *Graph) IsSymmetric() bool {
-	// All yields edges (v, u) by ascending v, and each row is sorted. So if g is symmetric, edges to u come in the
-	// order of row u's entries v. next[u] is the index of row u's next entry.
+	// All yields edges (v, u) by ascending v, and each row is sorted. So if g is symmetric, the edges that end at u
+	// come from the nodes in row u, in the same order. next[u] is the index of row u's first entry without such an edge
+	// yet.
 	next := slices.Clone(g.Offsets)
 	for v, u := range g.All() {
 		if next[u] == g.Offsets[u+1] || g.Indices[next[u]] != v {

@@ -30,8 +30,8 @@ func (view *View) arrived() []bool {
 }
 
 // CountRead returns three counts of nodes of the test graph. all counts every node. reached counts the nodes that a
-// model with the given number of layers reads: nodes at most that many hops from a test node. cached counts the
-// nodes that prediction from a cache reads: the nodes that are not train nodes, and the neighbours of these nodes.
+// model with the given number of layers reads: nodes at most that many hops from a test node. cached counts the nodes
+// that prediction from a cache reads: the nodes that are not train nodes, and the neighbours of these nodes.
 func (view *View) CountRead(layers int) (all, reached, cached int) {
 	edges := view.Test.Edges
 	all = edges.NumNodes()

@@ -131,7 +131,7 @@ func (f *trainFlags) arms(c *cobra.Command) ([]arm, error) {
 	for _, cell := range cells {
 		x := arm{cell, usual}
 		x.Cached = f.cacheInference
-		// Flags are applied after the preset's masking, which would reset a flag's attention dropout.
+		// Apply flags after the preset's masking: masking removes an attention dropout that a flag has set.
 		for _, a := range f.axes {
 			if a.apply != nil {
 				a.apply(&x.Cell)

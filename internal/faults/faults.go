@@ -69,8 +69,9 @@ type Test struct {
 	GoesOn func(t *testing.T, folder string)
 }
 
-// Each runs the step twice for each system call on the folder. In one run the call returns an error; in the other run
-// the process is killed before the call. Unless [Torture] is set, Each tries a sample of these runs.
+// Each runs f's step twice for each system call that the step makes on its folder. In one run the call returns an
+// error; in the other run the process is killed before the call. Unless [Torture] is set, Each tries a sample of these
+// runs.
 func Each(t *testing.T, f Test) {
 	t.Helper()
 	whole := t.TempDir()

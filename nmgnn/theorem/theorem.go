@@ -96,7 +96,7 @@ func Check(ctx context.Context, b *backend.Backend, m infer.Model, g *datasets.G
 }
 
 // CheckModels checks theorem 1 at a root for each of the project's models: an untrained network with as many layers as
-// hops, on the pure-Go backend.  Graphs without features get random features. With 0 hops nothing is checked. Too
+// hops, on the pure-Go backend. Graphs without features get random features. With 0 hops nothing is checked. Too
 // little memory is an error.
 func CheckModels(ctx context.Context, g *datasets.Graph, root int32, hops int, seed uint64, o Options,
 	report func(model string, r Result) error) error {

@@ -127,8 +127,8 @@ func (s graphSize) numbers(p hyper.Parameters) (weights, hidden float64) {
 func (s graphSize) trial(p hyper.Parameters) float64 {
 	features := 3 * float64(s.Nodes) * float64(s.Features)
 	if s.Sparse {
-		// Each feature value and its column number are stored twice, because of the transpose: 4 numbers. The factor 2
-		// allows for several graphs.
+		// A feature takes 2 numbers, its value and its column, and again 2 in the transpose. The factor 2 is a margin
+		// for the several graphs that are loaded.
 		features = 4 * 2 * float64(s.Values)
 	}
 	weights, hidden := s.numbers(p)

@@ -279,7 +279,7 @@ type Epoch struct {
 	TrainLoss, ValidationLoss, ValidationF1, ValidationAccuracy float64
 }
 
-// Result is one trial, its split and measurements.
+// Result holds the split and the measurements of one trial.
 type Result struct {
 	Seed       uint64
 	History    []Epoch

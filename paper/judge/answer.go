@@ -233,7 +233,7 @@ func Answers(r *record.Results, rows []Row) (grid [][]Answer, err error) {
 // Gain is masking's effect at a train set size.
 type Gain struct {
 	TrainPercent    int
-	Mean, Low, High float64 // points of macro F1, with a 95 % interval
+	Mean, Low, High float64 // mean effect in points of macro F1; Low and High end its 95 % interval
 	Plain           float64 // mean macro F1 without masking, in percent
 }
 

@@ -216,7 +216,8 @@ type TunedArm struct {
 	Name       string
 	Chosen     map[string]string // chosen values by name of [record.Axis]; nil if not chosen yet
 	Validation float64           // mean validation macro F1 of Chosen, in percent
-	// F1 is macro F1, in percent, on each of the splits on which regularisers are compared; nil until all of these ran.
+	// F1 is macro F1, in percent, on each split on which regularisers are compared; nil until trials on all these
+	// splits ran.
 	F1 []float64
 }
 

@@ -39,7 +39,7 @@ type Options struct {
 	Epoch      func(cell record.Cell, seed uint64, epoch int, e train.Epoch)
 	WithoutMAD bool // skip the mean average distance, which takes much of a short trial's time
 
-	// Protocol is the hash of the protocol file, required by [record.Cell].Readings.
+	// Protocol is the hash of the protocol file. It must be set if [record.Cell].Readings is set.
 	Protocol string
 }
 

@@ -20,7 +20,9 @@ type Results struct {
 	err      error
 	loaded   map[Pair]bool
 	trials   map[cellID][]Record
-	drawn    map[drawing]string // split hash by data, size and seed; differing hashes mean differing data files
+	// drawn has the split hash for each data set, train set size and seed. Two hashes for the same three mean that the
+	// data files differ.
+	drawn map[drawing]string
 }
 
 type cellID struct {

@@ -396,7 +396,8 @@ func Unmasked(c record.Cell) record.Cell {
 	})
 }
 
-// Label names an experiment by its model and its differences from [paper.Cell].
+// Label names an experiment by its model and the settings in which it differs from the paper's usual ones
+// ([paper.Cell]).
 func Label(c record.Cell) string {
 	return c.Label(usual(c), paper.MaskedKeepRate)
 }

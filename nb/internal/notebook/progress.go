@@ -189,8 +189,8 @@ func (p *Progress) picture() string {
 	return Chart(svg, c.Title, places)
 }
 
-// Finished replaces the losses shown for this name with a finished trial's. A circle marks the epoch
-// whose weights were kept; best is this epoch's number, from 1. macroF1 is in percent.
+// Finished replaces the losses shown for this name with a finished trial's. A circle marks the epoch whose weights were
+// kept; best is this epoch's number, from 1. macroF1 is in percent.
 func (p *Progress) Finished(name string, seed uint64, train, validation []float64, best int, macroF1 float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

@@ -13,7 +13,8 @@ type Attention struct {
 	Scores         *Node
 	Source, Target *Node
 	Slope          float64
-	// Values [columns, width] has the rows to sum, h_u. Mask [columns, 1] multiplies these rows and gets no gradient.
+	// Values [columns, width] has a row h_u for each column u of the sparse matrix; these rows are summed. Mask
+	// [columns, 1] multiplies them and gets no gradient.
 	Values, Mask *Node
 	// Present [entries+padding, 1] is 1 for entries to use, else 0. nil means that all are used.
 	Present *Node

@@ -171,7 +171,8 @@ func (m Matrix) TimesDropped(draw, scale, h, weights, indices *Node, r Rows) *No
 }
 
 // Skips reports whether the backend runs [Matrix.TimesDropped] and [Matrix.Reach], and skips all rows that [Rows] lets
-// it skip. The pure-Go backend does neither: skipping would be slower or change the order of sums.
+// it skip. The pure-Go backend does not run these two, and skipping rows there would be slower or change the order of
+// sums.
 func Skips(g *Graph) bool { return takesForeign(g.Backend()) }
 
 func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...*Node) *Node {
@@ -190,7 +191,7 @@ func (m Matrix) times(which int32, h, weights, positions *Node, r Rows, draw ...
 }
 
 // Reach returns y [rows, 1], which marks the seen nodes of a square matrix and their heard neighbours. y_u is 1 if
-// seen_u ≠ 0, or if heard_u ≠ 0 and a row v with seen_v ≠ 0 has an entry in column u.  seen and heard are [rows, 1]; a
+// seen_u ≠ 0, or if heard_u ≠ 0 and a row v with seen_v ≠ 0 has an entry in column u. seen and heard are [rows, 1]; a
 // nil heard means ones.
 func (m Matrix) Reach(seen, heard *Node) *Node {
 	must("seen", seen, m.rows(), 1)

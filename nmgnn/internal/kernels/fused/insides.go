@@ -26,7 +26,7 @@ const goModule = "github.com/gomlx/compute"
 
 var triedGo = []string{"v0.1.3", "v0.1.6"}
 
-// checkVersion returns an error unless function belongs to a version of module listed in tried.  It refuses vendored
+// checkVersion returns an error unless function comes from module, in one of the versions in tried. It refuses vendored
 // and replaced modules, because their paths have no version.
 func checkVersion(function any, module string, tried []string) error {
 	f := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
