@@ -98,7 +98,7 @@ func (f *forest) states(kept []bool) []int32 {
 	return states
 }
 
-// ask requests the root's logits under a mask. Nodes below a masked node have no effect.
+// ask requests the root's logits under a mask.
 func (f *forest) ask(kept []bool) {
 	states := make([]int32, len(kept))
 	for i := int32(len(kept)) - 1; i > 0; i-- {

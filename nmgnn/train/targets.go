@@ -116,7 +116,7 @@ func newTargets(store *model.Store, name string, score, labels []int32, nodes, c
 	return t, into.Err()
 }
 
-// newPaddedTargets returns targets with room for the given number of scored nodes. [targets.Replace] sets these nodes.
+// newPaddedTargets returns targets with room for the given number of scored nodes.
 func newPaddedTargets(store *model.Store, name string, slots, classes int) (*targets, error) {
 	t, err := newTargets(store, name, make([]int32, slots), make([]int32, slots), 0, classes)
 	if err != nil {

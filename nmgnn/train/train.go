@@ -29,7 +29,6 @@ type stopped struct {
 	Weights []infer.Weight
 }
 
-// trainable runs trials one by one.
 type trainable interface {
 	how() options
 	// Begin resets all training state for a new trial.

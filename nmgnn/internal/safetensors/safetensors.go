@@ -1,10 +1,5 @@
-// Package safetensors reads and writes nodemask's files: named tensors and text metadata, in the safetensors format.
-// Numbers are little-endian:
-//
-//	uint64      length N of the header, at most 100,000,000; a multiple of 8 when written here
-//	N bytes     JSON: {"__metadata__": {"kind": "model", …},
-//	            "w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, …}
-//	data        the tensors, row-major; offsets count from here
+// Package safetensors reads and writes nodemask's files: named tensors and text metadata, in the safetensors format
+// (https://github.com/huggingface/safetensors), with a header of at most 100,000,000 bytes.
 //
 // It accepts only types F32, I32, I64 and U8, tensors at multiples of their type's width without overlaps or gaps, and
 // finite numbers. It adds five metadata keys, among them two checksums; docs/FORMATS.md describes them.
