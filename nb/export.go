@@ -43,8 +43,7 @@ func opening(file, root string) string {
 }
 
 // Explain shows why a model saved by 'nodemask train --save-model' gives a node its class. It draws the aggregation
-// tree: each branch has a width proportional to its share of the class's logit, and a colour by the share's sign. It
-// lists the ten largest branches and features.
+// tree: each branch has a width proportional to its share of the class's logit, and a colour by the share's sign.
 func Explain(model, data string, node int32) {
 	folder := Must1(os.MkdirTemp("", "nodemask-*"))
 	defer os.RemoveAll(folder) //nolint:errcheck // the system removes what is left

@@ -84,7 +84,7 @@ func CheckTree(g *datasets.Graph, root int32, hops int, masked ...int32) {
 }
 
 // MaskingCurves charts, against the keep rate, the expected share of the aggregation tree T_root^hops that survives
-// masking. One curve is for all tree nodes, the other for the copies of the root.
+// masking.
 func MaskingCurves(g *datasets.Graph, root int32, hops int) {
 	ctx, stop := notebook.UntilStopped()
 	defer stop()

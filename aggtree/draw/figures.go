@@ -101,9 +101,7 @@ func sharedSketch() sketch {
 
 // PaperGraph returns the graph of the paper's figure 3 (a) and its nodes' names, a to f.
 //
-// It is inferred from text and layout, as our copy lacks the figures. By the text, two leaves of a's 2-aggregation
-// tree are a itself, so a has two neighbours. The text on figure 7 makes d a neighbour of a, and f a neighbour of a's
-// other neighbour, b. The tree's number of leaves gives the edges d-e and b-c. We added edge e-f.
+// It is inferred from what the paper's text says of its figures, as our copy lacks the figures. We added the edge e-f.
 func PaperGraph() (g *csr.Graph, names []string) {
 	return lettered("abcdef", "ab", "ad", "bc", "bf", "de", "ef")
 }

@@ -52,7 +52,7 @@ type Options struct {
 }
 
 // WriteFragment writes an interactive drawing of a graph's aggregation trees, as HTML for a notebook or page. The first
-// tree is that of root with depth hops.  A drawing needs no network or other files. Where scripts do not run, the
+// tree is that of root with depth hops. A drawing needs no network or other files. Where scripts do not run, the
 // drawing is an image of the first tree.
 //
 // A graph of more than 200,000 adjacency entries or 50,000 nodes is cut to nodes within hops+1 of the root.

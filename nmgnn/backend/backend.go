@@ -32,8 +32,7 @@ type Backend struct {
 	Plugin string
 	// Skipped explains why faster backends are unusable; empty if the caller chose a backend.
 	Skipped []*Error
-	// KernelsLost is nil unless a CPU backend cannot run the kernels of package fused; then KernelsLost says why. Such
-	// a backend is slow.
+	// KernelsLost is nil unless a CPU backend cannot run the kernels of package fused; then KernelsLost says why.
 	KernelsLost error
 	// ProgramsLost is the error that prevents keeping compiled programs on disk, or nil.
 	ProgramsLost error

@@ -2,7 +2,7 @@
 //
 // A tree node is a path from the root, so a graph node that two paths reach appears twice in the tree. As in training,
 // a masked node sends nothing to its parent, and the other neighbours' sum is not rescaled. By the paper's theorem 1
-// the unmasked tree gives the same logits as the graph, so no surrogate model is needed.
+// the unmasked tree gives the same logits as the graph.
 package explain
 
 import (

@@ -58,7 +58,7 @@ func CheckOpen(b compute.Backend) error {
 }
 
 // Compile compiles the computation that the function build makes, for inputs of these shapes. build may use the store's
-// variables. Error messages contain id as the backend's name.
+// variables. Errors name the backend by id.
 func Compile[F model.ExecGraphFn](b compute.Backend, id string, store *model.Store, build F,
 	inputs ...shapes.Shape) (*model.Exec, error) {
 	if err := CheckOpen(b); err != nil {

@@ -26,8 +26,7 @@ func NewConstants(store *model.Store, path string) *Constants {
 	return &Constants{store: store, path: path}
 }
 
-// Share puts variables made later into memory shared with b, if b supports that. New values are then written to that
-// memory, without a second copy. A nil b changes nothing.
+// Share puts variables made later into memory shared with b, if b supports that. A nil b changes nothing.
 func (c *Constants) Share(b compute.Backend) *Constants {
 	if b != nil && b.HasSharedBuffers() {
 		c.shares = b

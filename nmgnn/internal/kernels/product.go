@@ -81,8 +81,8 @@ type Options struct {
 // weights and in the argument of Total, and [Lowest] in the argument of Highest; elsewhere, it may hold anything.
 // Several heads split a tensor's width into equal consecutive blocks. Nil weights, masks and factors mean ones.
 //
-// Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. Times, Back,
-// Gather, Spread, Total, TotalBack, Highest and Agreement do not.
+// Mean, Attend, [Sum], [Sources], [Targets], [WeightedSum], [RowSoftmax] and [RowMax] define gradients. The other
+// methods do not.
 type Product struct {
 	*parts
 	seen *Node // [rows, 1]: zero for result rows that nothing reads; nil if all are read. [Seeing] sets seen

@@ -3,8 +3,6 @@
 //
 // One pipeline reads the graph and divides it into shards by node id; then one pipeline runs for each layer. Shards are
 // files; Beam passes only their names from step to step.
-//
-// [Embed] runs a model on every node of a graph, [Predict] on new nodes.
 package layerwise
 
 import (
