@@ -148,8 +148,8 @@ func (d *Loaded) SetDegrees(degrees []float32) error {
 // SetOwn marks the rows over which batch normalisation runs: own [nodes] is 1 for them, else 0.
 func (d *Loaded) SetOwn(own []float32) error { return d.near.set(&d.near.own, "own", own) }
 
-// NeedsMasked reports whether a layer built on d so far reads representations of masked neighbours, as attention's
-// softmax does.
+// NeedsMasked reports whether a layer built on d reads representations of masked neighbours, as the softmax of
+// attention does.
 func (d *Loaded) NeedsMasked() bool {
 	return d.near.readsAll || d.near.self != nil && d.near.self.readsAll
 }

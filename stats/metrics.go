@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Metrics scores the classes predicted for a set of nodes, from 0 to 1.
+// Metrics scores the classes predicted for a set of nodes. Each score is from 0 to 1.
 type Metrics struct {
 	MacroF1  float64
 	MicroF1  float64 // always equals Accuracy

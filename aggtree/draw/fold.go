@@ -49,7 +49,6 @@ func (f *folded) isCached(i int32) bool {
 	return f.Tree.Cached && f.Tree.Parent[i] == 0 && f.Node[i] >= 0
 }
 
-// fold makes a tree fit a page.
 func (o Options) fold(t *aggtree.Tree) *folded {
 	o.nodes = max(cmp.Or(o.nodes, 150), 2)
 	o.children = min(max(cmp.Or(o.children, 12), 2), o.nodes)

@@ -119,7 +119,6 @@ func checkOutputs(c *cobra.Command) error {
 	return nil
 }
 
-// graphFiles lists the files that reading a graph may open.
 func graphFiles(name, dataDir string) []string {
 	at, err := datasets.Locate(name, openOptions(dataDir))
 	if err != nil {

@@ -51,7 +51,7 @@ func newXLA(plugin, path, options string, pinned, onOneCore bool) (b compute.Bac
 		}
 		return b, platform, nil
 	}
-	// By default XLA on a CPU makes four devices, whose waiting threads slow XLA down. Other plugins lack this option.
+	// By default XLA on a CPU makes four devices, whose waiting threads slow it down.
 	one := pjrt.NamedValuesMap{"cpu_device_count": int64(1)}
 	if plugin == "cpu" {
 		if pinned && onOneCore { // asynchronous runs switch threads twice, which is slow on a single core

@@ -83,8 +83,8 @@ type Part string
 // The parts of PROTOCOL-2.md and PROTOCOL-3.md, in order.
 const (
 	// Cited varies the two points on which the paper contradicts itself: which edges new nodes bring after training,
-	// and whether a masked node aggregates from itself. Cited also varies two other points: rescaling, and whether
-	// the unmasked GAT and SGAT have attention dropout.
+	// and whether a masked node aggregates from itself. Two more points vary: whether the terms that masking keeps are
+	// divided by the keep rate, and whether the unmasked GAT and SGAT have attention dropout.
 	Cited Part = "cited"
 	// Departures changes the main interpretation of the paper on one [Axis] at a time, on Cora.
 	Departures Part = "departures"
@@ -214,7 +214,7 @@ func vary(axes []Axis, setting datasets.Setting, names ...string) []Reading {
 }
 
 // departures returns the main interpretation of the paper and each interpretation that differs from it on exactly one
-// axis. Some axes that the paper does not specify keep their first option, because the part [Stated] varies them.
+// axis. Axes that the part [Stated] varies keep their first option.
 func departures(axes []Axis, setting datasets.Setting) []Reading {
 	all := []Reading{make(Reading, len(axes))}
 	for i, axis := range axes {

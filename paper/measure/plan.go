@@ -98,8 +98,8 @@ type queue struct {
 	groups [][]task
 }
 
-// next removes and returns a group of tasks of the current batch, preferably with a compiled program. It returns nil if
-// no group is left.
+// next removes and returns a group of tasks of the current batch. It prefers a group whose program is already compiled.
+// It returns nil if no group is left.
 func (q *queue) next(compiled func(record.Cell) bool) []task {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()

@@ -169,7 +169,7 @@ func sortedBy(by judge.Quantity, setting datasets.Setting, trainPercent int) (ca
 	return cases
 }
 
-// elsewhere returns cases of graphs in [datasets.Catalogue] without trials.
+// elsewhere returns cases of the graphs in [datasets.Catalogue] that have no trials.
 func elsewhere(setting datasets.Setting, trainPercent int) (cases []judge.Case) {
 	have := map[string]bool{"amazon-photo": true, "amazon-computers": true, "coauthor-cs": true} // names differ
 	for _, c := range judge.Cases() {
