@@ -209,7 +209,7 @@ func holdsAny(dir string, files []File) bool {
 // train_masks, val_masks and test_masks [splits, nodes].
 //
 // Weights (adj_data) are left out, but an entry of 0 is no edge. Python objects are never unpickled: names stored as
-// objects are left out; other arrays of objects are errors.
+// objects are left out; other arrays of objects are errors. Errors name file and place.
 func Open(ctx context.Context, name string, o OpenOptions) (*Graph, error) {
 	at, err := Locate(name, o)
 	if err != nil {

@@ -35,7 +35,7 @@ func Levels() {
 }
 
 // Departures shows masking's effect on Cora when one choice at a time departs from the main interpretation of the
-// paper (PROTOCOL-2.md).
+// paper, the cited reading.
 func Departures() { partForest(judge.Departures) }
 
 func partForest(part judge.Part) {

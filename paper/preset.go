@@ -1,6 +1,6 @@
 // Package paper defines the experiments of "Node Masking: Making Graph Neural Networks Generalize and Scale Better"
-// (arXiv 2001.07524), and the protocols that all results obey. The experiments follow the cited reading: the paper's
-// text and, where the text is silent, the works that the paper cites.
+// (arXiv 2001.07524), and the protocols that all results obey. The experiments follow the main interpretation of the
+// paper, the cited reading: its text and, where that is silent, the works that it cites.
 package paper
 
 import (
@@ -12,9 +12,9 @@ import (
 // MaskedKeepRate is the keep rate p in all of the paper's tables.
 const MaskedKeepRate = 0.5
 
-// Cell returns an unmasked experiment in the main interpretation of the paper (PROTOCOL-2.md). A model that is not in
-// the paper keeps its own preset. Only early stopping, and the edges that nodes bring when arriving after training,
-// follow the paper.
+// Cell returns an unmasked experiment in the main interpretation of the paper, the cited reading of PROTOCOL-2.md. A
+// model that is not in the paper keeps its own preset. Only early stopping, and the edges that nodes bring when
+// arriving after training, follow the paper.
 func Cell(data, model string, setting datasets.Setting, trainPercent int) record.Cell {
 	c := record.NewCell(data, model, setting, trainPercent)
 	if model == "gin" {
@@ -33,9 +33,9 @@ func Cell(data, model string, setting datasets.Setting, trainPercent int) record
 	return c
 }
 
-// Masked returns c with masking as in the main interpretation of the paper (PROTOCOL-2.md). Only train nodes are
-// masked, a masked node still aggregates from itself, and there is no attention dropout. Keep rate 1 masks nothing and
-// only removes attention dropout.
+// Masked returns c with masking as in the main interpretation of the paper, the cited reading of PROTOCOL-2.md. Only
+// train nodes are masked, a masked node still aggregates from itself, and there is no attention dropout. Keep rate 1
+// masks nothing and only removes attention dropout.
 func Masked(c record.Cell, keep float64) record.Cell {
 	if !hyper.KeepRate(keep).Active() {
 		return c.Fair()

@@ -51,9 +51,8 @@ func MAD(ctx context.Context, h []float32, nodes, width int) (float64, error) {
 		return 0, err
 	}
 
-	// A row of zeros has distance 1 from every other row. To get Σ_j D_ij for any other row i, add up |u_i-u_j|²/2
-	// over nonzero rows j, where u_i = h_i/|h_i|. Subtract d.nearSum (distances that count as 0). Add 1 per row of
-	// zeros.
+	// To get Σ_j D_ij for a nonzero row i, add up |u_i-u_j|²/2 over nonzero rows j, where u_i = h_i/|h_i|. Subtract
+	// d.nearSum (distances that count as 0). Add 1 per row of zeros.
 	total, counted := float64(zeros), zeros
 	for _, d := range found {
 		far := nodes - d.near

@@ -25,7 +25,8 @@ import (
 )
 
 // Predictor predicts new nodes with a model and its cache. For a new node it reads the node's features and, for each
-// train neighbour, that neighbour's features and its representation in each hidden layer.
+// train neighbour, that neighbour's features and its representation in each hidden layer. The cost does not depend on
+// the size of the train graph.
 //
 // A batch is a small graph of new nodes and their train neighbours. Linked new nodes share a batch, so batching does
 // not change predictions. Shapes are rounded up to powers of two, so few programs are compiled.

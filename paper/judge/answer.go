@@ -130,8 +130,9 @@ func Levels(data string, setting datasets.Setting) (divided, onF1, raw Question,
 	return divided, Choice{StopF1: true}.On(divided), raw, nil
 }
 
-// Ask returns the effect that contrast defines. It follows the main interpretation of the paper (PROTOCOL-2.md), except
-// where choice departs from it. The answer has no verdict, and its p-value is not corrected for multiple tests.
+// Ask returns the effect that contrast defines. It follows the main interpretation of the paper, the cited reading of
+// PROTOCOL-2.md, except where choice departs from it. The answer has no verdict, and its p-value is not corrected for
+// multiple tests.
 func Ask(r *record.Results, data, model string, setting datasets.Setting, choice Choice,
 	contrast Contrast) (Answer, error) {
 	q, err := QuestionOf(Cited, data, model, setting)

@@ -1,5 +1,5 @@
-// Package judge decides from records whether node masking helps, in each reading (one way to fill gaps in the paper).
-// The cited reading fills these gaps from the works that the paper cites. The package also defines experiments on
+// Package judge decides from records whether node masking helps, in each reading (interpretation) of the paper. The
+// main one, the cited reading, fills gaps from the works that the paper cites. The package also defines experiments on
 // model depth, and compares tuned regularisers. The protocols in package paper fix the rules.
 package judge
 

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"nodemask/datasets"
-	"nodemask/paper/record"
 )
 
 // Case is a graph, setting and train set size on which PROTOCOL-3.md tests hypothesis H3: some quantity predicts
@@ -69,42 +68,6 @@ var Cases = sync.OnceValue(func() (cases []Case) {
 	}
 	return cases
 })
-
-const fewestSplits = 5
-
-// CaseOf pairs a graph's quantities with the measured effects of masking on GIN, trained with early stopping on macro
-// F1. ok is false if fewer than five splits ran.
-func CaseOf(r *record.Results, data string, setting datasets.Setting, trainPercent int, of Quantities) (c Case,
-	ok bool, err error) {
-	c = Case{Data: data, Setting: setting, TrainPercent: trainPercent, Quantities: of}
-	part := Cited
-	if _, ok := GraphFileOf(data); ok {
-		part = Graphs
-	}
-	q, err := QuestionOf(part, data, "gin", setting)
-	if err != nil {
-		return c, false, err
-	}
-	q.Sizes = []int{trainPercent}
-	_, q.Readings = graphReadings(q.Axes, q.Model, setting)
-	splits, effects, err := q.Effects(r)
-	if err != nil || len(splits) < fewestSplits {
-		return c, false, err
-	}
-	for i, to := range []*CaseEffect{&c.Masked, &c.Rescaled} {
-		pooled := effects[i].Pooled
-		*to = CaseEffect{pooled.MeanDifference, pooled.Low, pooled.High, len(splits)}
-	}
-	onF1, err := q.F1(r, q.Readings[0], Plain, trainPercent)
-	if err != nil {
-		return c, false, err
-	}
-	either, err := q.F1(r, make(Reading, len(q.Axes)), Plain, trainPercent)
-	for _, split := range splits {
-		c.Fragility += (onF1[split] - either[split]) / float64(len(splits))
-	}
-	return c, true, err
-}
 
 // Quantity is a property of a [Case] that may predict masking's effect (hypothesis H3 of PROTOCOL-3.md).
 type Quantity struct {

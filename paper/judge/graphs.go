@@ -113,7 +113,8 @@ type GraphAnswer struct {
 const Inconclusive Verdict = "inconclusive"
 
 // GraphAnswers says for each graph and setting of PROTOCOL-3.md whether node masking helps the model. For GIN, answers
-// with rescaling follow those without. P-values are Holm-corrected over all answers returned.
+// with rescaling follow those without. P-values are Holm-corrected over all answers returned. The verdict is
+// [Inconclusive] while splits or train set sizes are missing.
 func GraphAnswers(r *record.Results, model string) (all []GraphAnswer, err error) {
 	var p []float64
 	sizes, asked := graphSizes(model), 1

@@ -38,7 +38,7 @@ const (
 
 // Axes returns the choices that the paper leaves open for a model, or an error if the paper lacks the model. The first
 // option of each axis follows the paper or its cited works. The [Reading] that picks every first option is the main
-// interpretation of the paper. PROTOCOL-2.md in package paper quotes the paper on each axis.
+// interpretation of the paper, called the cited reading. PROTOCOL-2.md in package paper quotes the paper on each axis.
 func Axes(model string) ([]Axis, error) {
 	common := []Axis{
 		{Name: axisRescale, Title: "What is kept is divided by p", Masked: true,

@@ -10,8 +10,7 @@ import (
 // FirstProtocol returns the hash of PROTOCOL.md, the protocol on depth and random configurations.
 func FirstProtocol() string { return HashOf("PROTOCOL.md") }
 
-// SecondProtocol returns the hash of PROTOCOL-2.md, the protocol for testing the main interpretation of the paper and
-// similar interpretations.
+// SecondProtocol returns the hash of PROTOCOL-2.md, the protocol for the cited reading of the paper and similar ones.
 func SecondProtocol() string { return HashOf("PROTOCOL-2.md") }
 
 // ThirdProtocol returns the hash of PROTOCOL-3.md, the protocol for graphs unlike Cora.

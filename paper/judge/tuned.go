@@ -304,7 +304,7 @@ func (d Design) Tuned(r *record.Results, q TunedQuestion) (Tuned, error) {
 }
 
 // Differences returns, for each split on which regularisers are compared, arm's macro F1 minus baseline's, in points.
-// The parameters arm and baseline are names of regularisers. The result is nil if t, arm or baseline is incomplete.
+// The result is nil if t, arm or baseline is incomplete.
 func (t Tuned) Differences(arm, baseline string) []float64 {
 	f1 := map[string][]float64{}
 	for _, a := range t.Arms {

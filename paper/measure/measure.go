@@ -183,17 +183,16 @@ func (w *work) report(done, before int, last *record.Record) {
 	s.Done, s.Before, s.Last = s.Done+done, s.Before+before, last
 	if w.missing -= before; last != nil {
 		ran := s.Done - s.Before
-		s.Left = TimeLeft(time.Since(w.begin), ran, w.missing-ran)
+		s.Left = timeLeft(time.Since(w.begin), ran, w.missing-ran)
 	}
 	if w.Progress != nil {
 		w.Progress(w.state)
 	}
 }
 
-// TimeLeft estimates to the second how long m further trials will take if n trials took d; 0 if n is 0.
-func TimeLeft(d time.Duration, n, m int) time.Duration {
-	if n == 0 {
+func timeLeft(elapsed time.Duration, finished, remaining int) time.Duration {
+	if finished == 0 {
 		return 0
 	}
-	return time.Duration(float64(d) / float64(n) * float64(m)).Round(time.Second)
+	return time.Duration(float64(elapsed) / float64(finished) * float64(remaining)).Round(time.Second)
 }

@@ -4,5 +4,5 @@ package record
 
 import "os"
 
-// lock does nothing on systems other than Unix. There, users must not add results from two processes at once.
+// lock does nothing outside Unix: there, only one process at a time may add results.
 func lock(*os.File) error { return nil }

@@ -43,8 +43,8 @@ func NewResults(records []Record) *Results {
 	return r
 }
 
-// LazyResults returns Results that load records by data and model when needed. For each cell without records,
-// fallback is called once to supply records. Every error is passed to onError. Both fallback and onError may be nil.
+// LazyResults returns Results that load records by data and model when needed. For each cell without records, fallback
+// is called once to supply records. Every error is passed to onError. Both functions may be nil.
 func LazyResults(load func(...Pair) ([]Record, error), fallback func(Cell) []Record,
 	onError func(error)) *Results {
 	return &Results{load: load, fallback: fallback, onError: onError, loaded: map[Pair]bool{},

@@ -34,7 +34,7 @@ func (e *Evidence) grid() ([][]judge.Answer, error) {
 	return e.answers, nil
 }
 
-// Answers returns masking's effects in the main interpretation of the paper (PROTOCOL-2.md).
+// Answers returns masking's effects in the main interpretation of the paper, the cited reading of PROTOCOL-2.md.
 func (e *Evidence) Answers() (all []judge.Answer, err error) {
 	grid, err := e.grid()
 	if err != nil {
@@ -90,9 +90,8 @@ var gainsCells = sync.OnceValue(func() (all []record.Cell) {
 	return record.Merged(all)
 })
 
-// Gains draws masking's gain on Cora by train set size, for GIN and GAT in both settings: as published, in the paper's
-// main interpretation (PROTOCOL-2.md), and in fair training (all GINs stop on validation F1, no GAT has attention
-// dropout).
+// Gains draws masking's gain on Cora by train set size, for GIN and GAT in both settings: as published, in the cited
+// reading (PROTOCOL-2.md), and in fair training (all GINs stop on validation F1, no GAT has attention dropout).
 func (e *Evidence) Gains() (plots.Panels, error) {
 	p := plots.Panels{ID: gainsID, Title: "What masking adds to macro F1 on Cora", OneScale: true, Width: 400,
 		XLabel: "% to train on", YLabel: "points",

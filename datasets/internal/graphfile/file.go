@@ -62,7 +62,7 @@ type TokenReader struct {
 	depth  int
 }
 
-// Next tells t that a new token follows, and reads nothing.
+// Next tells t that a new token follows, and reads nothing. It returns Ctx's error some time after Ctx ends.
 func (t *TokenReader) Next() error {
 	t.read = 0
 	if t.tokens++; t.tokens%4096 == 0 {

@@ -72,7 +72,7 @@ func Register() {
 }
 
 // Embed writes a row for every node: id, class, predicted class, its probability and the output of layer out.Layer (0:
-// the logits). The columns are those of 'nodemask predict --all'.
+// the logits). The columns are those of 'nodemask predict --all'. It returns the graph's size.
 func Embed(ctx context.Context, m *cached.Model, in Input, out Output, o Options) (Counts, error) {
 	if out.Layer < 0 || out.Layer > m.Settings.Layers {
 		return Counts{}, fmt.Errorf("layerwise: layer %d: expected 1 to %d, or 0 for the logits", out.Layer,
